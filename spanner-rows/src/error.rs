@@ -1,0 +1,329 @@
+//! The error of this crate: one word wide, with everything known behind it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::row::binder::BindError;
+use crate::row::error::DecodeError;
+use crate::wire::WireError;
+
+/// Anything that can go wrong while reading.
+///
+/// One word wide. [`kind`](Self::kind) tells what happened, [`code`](Self::code)
+/// how gRPC calls it. An error of one row ([`is_row_error`](Self::is_row_error))
+/// leaves the stream usable; after any other error a stream stays ended.
+pub struct Error(Box<ErrorKind>);
+
+/// What went wrong.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The server, or the way to it, answered with a status other than OK.
+    Status {
+        /// The last status.
+        status: Status,
+        /// How many attempts were made, the first one included.
+        attempts: u32,
+    },
+    /// The row does not fit the result; nothing was read.
+    Bind(BindError),
+    /// One value of one row cannot be read; the next row can.
+    Row(DecodeError),
+    /// A message is not what the protocol buffer format allows.
+    Wire(WireError),
+    /// A message is well formed but breaks the rules of a result stream.
+    Protocol(String),
+    /// A row was asked for and the result has none.
+    NoRow,
+    /// One row was asked for and the result has more.
+    ManyRows,
+    /// The request or the client's settings cannot be used.
+    Config(String),
+}
+
+impl Error {
+    #[cold]
+    pub(crate) fn new(kind: ErrorKind) -> Self {
+        Self(Box::new(kind))
+    }
+
+    #[cold]
+    pub(crate) fn protocol(text: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Protocol(text.into()))
+    }
+
+    #[cfg(feature = "client")]
+    #[cold]
+    pub(crate) fn config(text: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Config(text.into()))
+    }
+
+    #[cold]
+    pub(crate) fn status(status: Status, attempts: u32) -> Self {
+        Self::new(ErrorKind::Status { status, attempts })
+    }
+
+    /// What went wrong, in detail.
+    #[must_use]
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0
+    }
+
+    /// The gRPC status code: the server's own, or the one that fits.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match &*self.0 {
+            ErrorKind::Status { status, .. } => status.code(),
+            ErrorKind::Row(_) | ErrorKind::Wire(_) | ErrorKind::Protocol(_) => Code::Internal,
+            ErrorKind::Bind(_) | ErrorKind::ManyRows => Code::FailedPrecondition,
+            ErrorKind::NoRow => Code::NotFound,
+            ErrorKind::Config(_) => Code::InvalidArgument,
+        }
+    }
+
+    /// Whether only one row is affected, so that the stream goes on with the next.
+    #[must_use]
+    pub fn is_row_error(&self) -> bool {
+        matches!(&*self.0, ErrorKind::Row(_))
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            ErrorKind::Status { status, attempts } if *attempts > 1 => {
+                write!(f, "{status} (after {attempts} attempts)")
+            }
+            ErrorKind::Status { status, .. } => fmt::Display::fmt(status, f),
+            ErrorKind::Bind(error) => fmt::Display::fmt(error, f),
+            ErrorKind::Row(error) => fmt::Display::fmt(error, f),
+            ErrorKind::Wire(error) => fmt::Display::fmt(error, f),
+            ErrorKind::Protocol(text) => write!(f, "the result stream broke the protocol: {text}"),
+            ErrorKind::NoRow => f.write_str("one row was asked for, the result has none"),
+            ErrorKind::ManyRows => f.write_str("one row was asked for, the result has more"),
+            ErrorKind::Config(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &*self.0 {
+            ErrorKind::Status { status, .. } => Some(status),
+            ErrorKind::Bind(error) => Some(error),
+            ErrorKind::Row(error) => Some(error),
+            ErrorKind::Wire(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+macro_rules! from {
+    ($($variant:ident: $source:ty),+) => {
+        $(impl From<$source> for Error {
+            #[cold]
+            fn from(error: $source) -> Self {
+                Self::new(ErrorKind::$variant(error))
+            }
+        })+
+    };
+}
+
+from!(Bind: BindError, Row: DecodeError, Wire: WireError);
+
+/// A gRPC status other than OK, without the types of any gRPC library.
+#[derive(Clone)]
+pub struct Status {
+    code: Code,
+    message: String,
+    retry_delay: Option<Duration>,
+    details: Bytes,
+    request_id: Option<Arc<str>>,
+    transport: Option<Arc<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Status {
+    /// A status as a transport of your own received it.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            retry_delay: None,
+            details: Bytes::new(),
+            request_id: None,
+            transport: None,
+        }
+    }
+
+    /// The delay that the server asks for (`google.rpc.RetryInfo.retry_delay`).
+    #[must_use]
+    pub fn with_retry_delay(mut self, delay: Option<Duration>) -> Self {
+        self.retry_delay = delay;
+        self
+    }
+
+    /// The serialised `google.rpc.Status` that came with the status.
+    #[must_use]
+    pub fn with_details(mut self, details: Bytes) -> Self {
+        self.details = details;
+        self
+    }
+
+    /// The id of the request that ended with the status.
+    #[must_use]
+    pub fn with_request_id(mut self, id: impl Into<Arc<str>>) -> Self {
+        self.request_id = Some(id.into());
+        self
+    }
+
+    /// The failure of the connection behind the status: it did not come from the server.
+    #[must_use]
+    pub fn with_transport(mut self, source: Arc<dyn std::error::Error + Send + Sync>) -> Self {
+        self.transport = Some(source);
+        self
+    }
+
+    /// The code.
+    #[must_use]
+    pub const fn code(&self) -> Code {
+        self.code
+    }
+
+    /// The server's words.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The delay before a retry that the server asks for.
+    #[must_use]
+    pub const fn retry_delay(&self) -> Option<Duration> {
+        self.retry_delay
+    }
+
+    /// The serialised `google.rpc.Status` with the details, or nothing.
+    #[must_use]
+    pub const fn details(&self) -> &Bytes {
+        &self.details
+    }
+
+    /// The id of the request (header `x-goog-spanner-request-id`), by which the
+    /// service's support finds it; its last number is the attempt.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        self.request_id.as_deref()
+    }
+
+    /// Whether the connection failed, not the request.
+    #[must_use]
+    pub const fn is_transport(&self) -> bool {
+        self.transport.is_some()
+    }
+}
+
+impl fmt::Debug for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Status")
+            .field("code", &self.code)
+            .field("message", &self.message)
+            .field("retry_delay", &self.retry_delay)
+            .field("request_id", &self.request_id)
+            .field("transport", &self.transport)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+impl std::error::Error for Status {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.transport {
+            Some(source) => Some(&**source),
+            None => None,
+        }
+    }
+}
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $variant:ident = $number:literal $text:literal,)+) => {
+        /// The gRPC status codes (`google.rpc.Code`) other than OK.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Code {
+            $($(#[$doc])* $variant = $number,)+
+        }
+
+        impl Code {
+            /// The code of this number; numbers that gRPC does not know are `Unknown`.
+            #[must_use]
+            pub const fn from_number(number: i32) -> Self {
+                match number {
+                    $($number => Self::$variant,)+
+                    _ => Self::Unknown,
+                }
+            }
+
+            /// The number of the code.
+            #[must_use]
+            pub const fn number(self) -> i32 {
+                self as i32
+            }
+        }
+
+        impl fmt::Display for Code {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self {
+                    $(Self::$variant => $text,)+
+                })
+            }
+        }
+    };
+}
+
+codes! {
+    /// The caller cancelled.
+    Cancelled = 1 "CANCELLED",
+    /// An error without a known code.
+    Unknown = 2 "UNKNOWN",
+    /// The request is wrong whatever the state of the database.
+    InvalidArgument = 3 "INVALID_ARGUMENT",
+    /// The time ran out.
+    DeadlineExceeded = 4 "DEADLINE_EXCEEDED",
+    /// Something that the request names does not exist.
+    NotFound = 5 "NOT_FOUND",
+    /// Something that the request creates exists.
+    AlreadyExists = 6 "ALREADY_EXISTS",
+    /// The caller may not do this.
+    PermissionDenied = 7 "PERMISSION_DENIED",
+    /// A quota is used up.
+    ResourceExhausted = 8 "RESOURCE_EXHAUSTED",
+    /// The database is not in a state for this request.
+    FailedPrecondition = 9 "FAILED_PRECONDITION",
+    /// The transaction was aborted; it may be run again as a whole.
+    Aborted = 10 "ABORTED",
+    /// A value is out of range.
+    OutOfRange = 11 "OUT_OF_RANGE",
+    /// The server does not have this call.
+    Unimplemented = 12 "UNIMPLEMENTED",
+    /// A rule that both sides rely on is broken.
+    Internal = 13 "INTERNAL",
+    /// The server cannot be reached for now.
+    Unavailable = 14 "UNAVAILABLE",
+    /// Data is lost.
+    DataLoss = 15 "DATA_LOSS",
+    /// The caller is not known.
+    Unauthenticated = 16 "UNAUTHENTICATED",
+}

@@ -1,0 +1,166 @@
+//! ARRAY read element by element, without memory of its own.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::row::binder::Binder;
+use crate::row::binding::Binding;
+use crate::row::column::Column;
+use crate::row::error::DecodeError;
+use crate::row::mode::Plain;
+use crate::row::segment::Page;
+use crate::row::traits::{ColumnType, FromColumn};
+use crate::wire::Type;
+use crate::wire::value::Elements;
+
+/// An ARRAY whose elements are decoded when they are asked for.
+///
+/// It borrows from the buffer of the result and allocates nothing, also where a `Vec`
+/// of borrowed elements would: a `Vec<&str>` cannot be kept from row to row, only its
+/// memory can. Elements may be anything that a column may be: text, `Option`s, derived rows
+/// (`ARRAY<STRUCT<…>>`), lists again.
+///
+/// Its type is compared with the column once, as for every field; an element that
+/// cannot be read is an error in its place.
+///
+/// ```
+/// use spanner_rows::{DecodeError, List};
+///
+/// fn longest<'row>(names: List<'row, &'row str>) -> Result<&'row str, DecodeError> {
+///     let mut longest = "";
+///     for name in names {
+///         let name = name?;
+///         if name.len() > longest.len() {
+///             longest = name;
+///         }
+///     }
+///     Ok(longest)
+/// }
+/// ```
+pub struct List<'row, T> {
+    page: Page<'row>,
+    array: &'row Binding,
+    elements: Elements<'row>,
+    _element: PhantomData<fn() -> T>,
+}
+
+impl<'row, T: FromColumn<'row>> List<'row, T> {
+    /// The elements in order.
+    pub fn iter(&self) -> ListIter<'row, T> {
+        ListIter { rest: *self }
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        matches!({ self.elements }.next_bytes(), Ok(None))
+    }
+}
+
+impl<T> Clone for List<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for List<'_, T> {}
+
+impl<'row, T: FromColumn<'row> + fmt::Debug> fmt::Debug for List<'row, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut list = f.debug_list();
+        for element in self.iter() {
+            match element {
+                Ok(element) => list.entry(&element),
+                Err(error) => list.entry(&format_args!("<{error}>")),
+            };
+        }
+        list.finish()
+    }
+}
+
+impl<'row, T: FromColumn<'row>> IntoIterator for List<'row, T> {
+    type Item = Result<T, DecodeError>;
+    type IntoIter = ListIter<'row, T>;
+
+    fn into_iter(self) -> ListIter<'row, T> {
+        self.iter()
+    }
+}
+
+impl<'row, T: FromColumn<'row>> IntoIterator for &List<'row, T> {
+    type Item = Result<T, DecodeError>;
+    type IntoIter = ListIter<'row, T>;
+
+    fn into_iter(self) -> ListIter<'row, T> {
+        self.iter()
+    }
+}
+
+/// The elements of a [`List`], decoded one by one.
+#[derive(Clone)]
+pub struct ListIter<'row, T> {
+    rest: List<'row, T>,
+}
+
+impl<'row, T: FromColumn<'row>> Iterator for ListIter<'row, T> {
+    type Item = Result<T, DecodeError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let List {
+            page,
+            array,
+            elements,
+            ..
+        } = &mut self.rest;
+        let read = match elements.next_bytes() {
+            Ok(Some(value)) => match array.element() {
+                Some(element) => {
+                    T::read(Column::new(page, element, value), &mut T::Spare::default())
+                }
+                None => return None,
+            },
+            Ok(None) => return None,
+            Err(error) => {
+                // Where the next element starts is not known.
+                *elements = elements.at(usize::MAX);
+                Err(error.into())
+            }
+        };
+        match read {
+            Ok(element) => Some(Ok(element)),
+            Err(error) => Some(Err(error.in_element(array.field, array.rust_type))),
+        }
+    }
+}
+
+impl<'row, T: FromColumn<'row>> std::iter::FusedIterator for ListIter<'row, T> {}
+
+impl<T> fmt::Debug for ListIter<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ListIter").finish_non_exhaustive()
+    }
+}
+
+impl<T: ColumnType> ColumnType for List<'_, T> {
+    type Spare = ();
+    type Mode = Plain;
+    type Static = List<'static, T::Static>;
+    type At<'row> = List<'row, T::At<'row>>;
+}
+
+impl<'row, T: FromColumn<'row>> FromColumn<'row> for List<'row, T> {
+    fn bind(ty: &Type, binder: &mut Binder<'_>) -> Binding {
+        binder.array::<Self>(ty, T::bind)
+    }
+
+    #[inline]
+    fn read(column: Column<'_, 'row>, _: &mut ()) -> Result<Self, DecodeError> {
+        Ok(Self {
+            elements: column.elements()?,
+            page: *column.page(),
+            array: column.binding(),
+            _element: PhantomData,
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! A value read over another leaves nothing of it.
+
+use std::sync::Arc;
+
+use super::support::{Owned, text, values};
+use crate::row::value::OwnedValue;
+use crate::types::numeric::Numeric;
+use crate::types::pg_numeric::PgNumeric;
+use crate::wire::{Type, TypeCode};
+
+/// Reads the values one over another; `None` stands for one that is in error.
+fn check<T: Owned + Clone + PartialEq + std::fmt::Debug>(
+    ty: impl Into<Type>,
+    rows: impl IntoIterator<Item = (OwnedValue, Option<T>)>,
+) {
+    let (sent, expected): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+    let seen = values(ty, sent).over::<T>();
+    let seen = seen.into_iter().map(Result::ok).collect::<Vec<_>>();
+    assert_eq!(seen, expected);
+}
+
+fn list<const N: usize>(elements: [&str; N]) -> OwnedValue {
+    OwnedValue::List(elements.into_iter().map(text).collect())
+}
+
+#[test]
+fn null_after_a_value() {
+    let number = |text: &str| Some(Some(text.parse::<Numeric>().unwrap()));
+    check(
+        TypeCode::Numeric,
+        [
+            (text("1.5"), number("1.5")),
+            (OwnedValue::Null, Some(None)),
+            (text("x"), None),
+            (text("2"), number("2")),
+        ],
+    );
+    let number = |text: &str| Some(Some(text.parse::<PgNumeric>().unwrap()));
+    check(
+        TypeCode::Numeric,
+        [
+            (text("123456789.123456789"), number("123456789.123456789")),
+            (OwnedValue::Null, Some(None)),
+            (text("7"), number("7")),
+            (text("seven"), None),
+            (text("NaN"), number("NaN")),
+        ],
+    );
+    let shared = |text: &str| Some(Some(Arc::<str>::from(text)));
+    check(
+        TypeCode::String,
+        [
+            (text("abc"), shared("abc")),
+            (OwnedValue::Null, Some(None)),
+            (text(""), shared("")),
+        ],
+    );
+}
+
+#[test]
+fn shorter_after_longer() {
+    let boxed = |texts: &[&str]| Some(texts.iter().map(ToString::to_string).collect::<Box<[_]>>());
+    let array = Type::array(Type::new(TypeCode::String));
+    check(
+        array,
+        [
+            (list(["a", "bb", "ccc"]), boxed(&["a", "bb", "ccc"])),
+            (list(["d"]), boxed(&["d"])),
+            (OwnedValue::List(vec![text("e"), OwnedValue::Null]), None),
+            (list([]), boxed(&[])),
+            (list(["f", "g", "h", "i"]), boxed(&["f", "g", "h", "i"])),
+        ],
+    );
+    let bytes = |bytes: &'static [u8]| Some(Some(bytes::Bytes::from_static(bytes)));
+    check(
+        TypeCode::Bytes,
+        [
+            (text("YWJj"), bytes(b"abc")),
+            (text("YQ=="), bytes(b"a")),
+            (text("YQ"), None),
+            (OwnedValue::Null, Some(None)),
+        ],
+    );
+    let fixed = |bytes: [u8; 3]| Some(Some(bytes));
+    check(
+        TypeCode::Bytes,
+        [
+            (text("YWJj"), fixed(*b"abc")),
+            (text("YQ=="), None),
+            (OwnedValue::Null, Some(None)),
+            (text("AAAA"), fixed([0; 3])),
+        ],
+    );
+}
+
+#[test]
+fn elements_of_boxes_keep_their_memory() {
+    use crate::row::traits::{ColumnType, FromColumn};
+    let boxed: Box<[String]> = Box::new(["x".repeat(100), String::new()]);
+    let before = boxed[0].as_ptr();
+    let mut spare = vec![String::new(), String::new(), String::new()];
+    boxed.recycle(&mut spare);
+    assert_eq!(spare[0].as_ptr(), before);
+    const { assert!(<Box<[String]> as ColumnType>::KEPT) };
+    const { assert!(!<Box<[i64]> as ColumnType>::KEPT) };
+}

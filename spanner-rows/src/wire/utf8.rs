@@ -1,0 +1,32 @@
+//! The one place where bytes are checked to be text.
+
+/// Up to this length the scalar checker is faster than the vector one, whose
+/// set-up costs more than short text.
+const SHORT: usize = 64;
+
+/// `bytes` as text, or nothing when they are not UTF-8.
+#[inline]
+pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
+    if bytes.len() <= SHORT {
+        smoothutf8::from_utf8(bytes)
+    } else {
+        simdutf8::basic::from_utf8(bytes).ok()
+    }
+}
+
+/// The longest start of `bytes` that is text.
+#[inline]
+pub(crate) fn text_prefix(bytes: &[u8]) -> &str {
+    match text(bytes) {
+        Some(text) => text,
+        None => valid_prefix(bytes),
+    }
+}
+
+fn valid_prefix(bytes: &[u8]) -> &str {
+    let valid = match simdutf8::compat::from_utf8(bytes) {
+        Ok(text) => return text,
+        Err(error) => error.valid_up_to(),
+    };
+    bytes.get(..valid).and_then(text).unwrap_or_default()
+}
