@@ -1,0 +1,119 @@
+//! What can be seen of a field's type without knowing what its names mean.
+//!
+//! Only messages depend on it. How a field is read is decided by its type's
+//! implementation of `FromColumn`, so aliases and macros work like what they
+//! stand for.
+
+use proc_macro2::Span;
+use quote::ToTokens as _;
+use syn::{GenericArgument, Lifetime, PathArguments, Type, TypePath};
+
+use crate::model::first_span;
+
+/// Calls `found` for every reference in `ty` that a column could be read into,
+/// with its lifetime if it has one.
+pub(crate) fn for_each_reference<'a>(ty: &'a Type, found: &mut dyn FnMut(Option<&'a Lifetime>)) {
+    match ty {
+        Type::Reference(reference) => {
+            found(reference.lifetime.as_ref());
+            for_each_reference(&reference.elem, found);
+        }
+        Type::Array(array) => for_each_reference(&array.elem, found),
+        Type::Slice(slice) => for_each_reference(&slice.elem, found),
+        Type::Group(group) => for_each_reference(&group.elem, found),
+        Type::Paren(paren) => for_each_reference(&paren.elem, found),
+        Type::Tuple(tuple) => {
+            for elem in &tuple.elems {
+                for_each_reference(elem, found);
+            }
+        }
+        Type::Path(path) => {
+            for segment in &path.path.segments {
+                let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+                    continue;
+                };
+                for argument in &arguments.args {
+                    if let GenericArgument::Type(ty) = argument {
+                        for_each_reference(ty, found);
+                    }
+                }
+            }
+        }
+        // Function pointers and trait objects have lifetimes of their own.
+        _ => {}
+    }
+}
+
+/// `T` of a type that is written as `Option<T>`.
+pub(crate) fn option_inner(ty: &Type) -> Option<&Type> {
+    const WAYS: &[&[&str]] = &[
+        &["Option"],
+        &["std", "option", "Option"],
+        &["core", "option", "Option"],
+    ];
+    let path = match ty {
+        Type::Group(group) => return option_inner(&group.elem),
+        Type::Paren(paren) => return option_inner(&paren.elem),
+        Type::Path(TypePath {
+            qself: None, path, ..
+        }) => path,
+        _ => return None,
+    };
+    let is = |way: &&&[&str]| {
+        path.segments
+            .iter()
+            .map(|segment| &segment.ident)
+            .eq(way.iter())
+    };
+    WAYS.iter().find(is)?;
+    let PathArguments::AngleBracketed(arguments) = &path.segments.last()?.arguments else {
+        return None;
+    };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(ty)) if arguments.args.len() == 1 => Some(ty),
+        _ => None,
+    }
+}
+
+/// What to say, and where, about a reference to something that no buffer of a
+/// result holds; also inside `Option`.
+pub(crate) fn not_in_the_buffer(ty: &Type) -> Option<(Span, String)> {
+    let Type::Reference(reference) = option_inner(ty).unwrap_or(ty) else {
+        return None;
+    };
+    let text = |ty: &Type| {
+        let text = ty.to_token_stream().to_string();
+        text.replace(" < ", "<")
+            .replace(" >", ">")
+            .replace("& ", "&")
+    };
+    let is = |ty: &Type, names: &[&str]| match ty {
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| names.iter().any(|name| last.ident == name)),
+        _ => false,
+    };
+    let message = match &*reference.elem {
+        Type::Slice(slice) if !is(&slice.elem, &["u8"]) => format!(
+            "the elements of an ARRAY do not lie in the buffer as a slice, so there is nothing to \
+             borrow: use `Vec<{}>`",
+            text(&slice.elem)
+        ),
+        elem @ Type::Path(_) if is(elem, &["String", "Vec", "bool", "i64", "f64", "f32"]) => {
+            let instead = if is(elem, &["String"]) {
+                "`&str` or `String`".to_owned()
+            } else {
+                format!("`{}`", text(elem))
+            };
+            format!(
+                "a value does not lie in the buffer as `{}`, so there is nothing to borrow: use \
+                 {instead}",
+                text(elem)
+            )
+        }
+        _ => return None,
+    };
+    Some((first_span(ty), message))
+}
