@@ -1,0 +1,189 @@
+//! Drives the call behind a result stream: opens it, takes its messages, waits
+//! and opens it again. All state lives here, none in a future, so dropping a
+//! future that polls it loses nothing.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::time::{Instant, Sleep};
+
+use super::reader::ResultReader;
+use super::resumer::Retry;
+use super::rows::RowReader;
+use crate::error::{Code, Error, Status};
+use crate::row::traits::SpannerRow;
+use crate::transport::{BoxFuture, Messages, Opener};
+
+/// How long the trailers of a finished answer are waited for in the background.
+const DRAIN_LIMIT: Duration = Duration::from_secs(5);
+
+/// The call behind one result stream, over all its attempts.
+pub(crate) struct Source {
+    opener: Box<dyn Opener>,
+    state: State,
+    /// Errors are timed from here.
+    started: Instant,
+    /// Since when the stream waits for anything to come; time in which nobody
+    /// asked for a row does not count.
+    waiting_since: Option<Instant>,
+    /// How many blocks of the answer had come when it was last waited for.
+    blocks: u64,
+    /// Wakes the stream when nothing has come for long. Made once; set anew only
+    /// when it fires, not for every message.
+    idle: Option<Pin<Box<Sleep>>>,
+    random: RandomState,
+}
+
+enum State {
+    /// Waiting for the answer to begin.
+    Opening(BoxFuture<'static, Result<Box<dyn Messages>, Status>>),
+    /// Messages may come.
+    Open(Box<dyn Messages>),
+    /// Waiting before the next attempt.
+    BackingOff(Pin<Box<Sleep>>, Retry),
+    /// Nothing more will come.
+    Ended,
+}
+
+impl Source {
+    /// Sends the request for the first time.
+    pub(crate) fn new(mut opener: Box<dyn Opener>) -> Self {
+        let call = opener.open(&[], 1);
+        let started = Instant::now();
+        Self {
+            opener,
+            state: State::Opening(call),
+            started,
+            waiting_since: None,
+            blocks: 0,
+            idle: None,
+            random: RandomState::new(),
+        }
+    }
+
+    /// Cancels the call; nothing more is wanted of it.
+    pub(crate) fn close(&mut self) {
+        self.state = State::Ended;
+    }
+
+    /// Takes messages in until `done` says that it has what it wants
+    /// (`Ok(true)`), or nothing more comes (`Ok(false)`).
+    ///
+    /// `done` is asked before anything is awaited and after every step. Its
+    /// error is the stream's; whether that ends the result is in `rows`.
+    pub(crate) fn poll_until<T: SpannerRow>(
+        &mut self,
+        cx: &mut Context<'_>,
+        rows: &mut RowReader<T>,
+        mut done: impl FnMut(&mut RowReader<T>) -> Result<bool, Error>,
+    ) -> Poll<Result<bool, Error>> {
+        loop {
+            let finished = rows.is_finished();
+            match done(rows) {
+                Ok(false) if finished => return Poll::Ready(Ok(false)),
+                Ok(false) => ready!(self.poll_step(cx, rows.reader_mut())),
+                done => return Poll::Ready(done),
+            }
+        }
+    }
+
+    /// Goes one step on: an answer opened, a message taken, a wait over.
+    fn poll_step(&mut self, cx: &mut Context<'_>, reader: &mut ResultReader) -> Poll<()> {
+        match &mut self.state {
+            State::Opening(call) => match call.as_mut().poll(cx) {
+                Poll::Ready(Ok(messages)) => self.state = State::Open(messages),
+                Poll::Ready(Err(status)) => self.on_failure(status, reader),
+                Poll::Pending => return self.poll_idle(cx, reader),
+            },
+            State::Open(messages) => match messages.poll_message(cx) {
+                Poll::Ready(Some(Ok(message))) => reader.receive(message),
+                Poll::Ready(Some(Err(status))) => self.on_failure(status, reader),
+                Poll::Ready(None) => reader.end(),
+                Poll::Pending => {
+                    // A part of a message is a sign of life, too.
+                    let blocks = messages.blocks();
+                    if std::mem::replace(&mut self.blocks, blocks) != blocks {
+                        self.waiting_since = None;
+                    }
+                    return self.poll_idle(cx, reader);
+                }
+            },
+            State::BackingOff(wait, retry) => {
+                ready!(wait.as_mut().poll(cx));
+                let call = self.opener.open(&retry.resume_token, retry.attempt);
+                self.state = State::Opening(call);
+            }
+            State::Ended => {}
+        }
+        self.waiting_since = None;
+        if reader.is_finished() {
+            self.finish(reader.saw_last());
+        }
+        Poll::Ready(())
+    }
+
+    fn on_failure(&mut self, status: Status, reader: &mut ResultReader) {
+        let mut random = self.random.build_hasher();
+        random.write_u32(reader.attempt());
+        self.state = match reader.fail(status, self.started.elapsed(), random.finish()) {
+            Some(retry) => State::BackingOff(Box::pin(tokio::time::sleep(retry.after)), retry),
+            None => State::Ended,
+        };
+    }
+
+    /// Ends the call. When the server has said that no message follows, the rows
+    /// do not wait for the trailers, but the answer is read to its end: dropping
+    /// it now would reset the HTTP/2 stream, and many resets close the connection.
+    fn finish(&mut self, saw_last: bool) {
+        if let State::Open(messages) = std::mem::replace(&mut self.state, State::Ended)
+            && saw_last
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            runtime.spawn(drain(messages));
+        }
+    }
+
+    /// Fails the result when nothing has come for too long.
+    fn poll_idle(&mut self, cx: &mut Context<'_>, reader: &mut ResultReader) -> Poll<()> {
+        let limit = reader.idle_limit();
+        let since = *self.waiting_since.get_or_insert_with(Instant::now);
+        let Some(deadline) = since.checked_add(limit) else {
+            return Poll::Pending;
+        };
+        let idle = self
+            .idle
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
+        while Instant::now() < deadline {
+            ready!(idle.as_mut().poll(cx));
+            idle.as_mut().reset(deadline);
+        }
+        let text = format!("no message came for {limit:?}, the idle limit of the stream");
+        self.on_failure(Status::new(Code::DeadlineExceeded, text), reader);
+        Poll::Ready(())
+    }
+}
+
+async fn drain(mut messages: Box<dyn Messages>) {
+    let to_the_end = std::future::poll_fn(|cx| {
+        while let Some(Ok(_)) = ready!(messages.poll_message(cx)) {}
+        Poll::Ready(())
+    });
+    let _ = tokio::time::timeout(DRAIN_LIMIT, to_the_end).await;
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let state = match self.state {
+            State::Opening(_) => "opening",
+            State::Open(_) => "open",
+            State::BackingOff(..) => "backing off",
+            State::Ended => "ended",
+        };
+        f.debug_struct("Source")
+            .field("state", &state)
+            .finish_non_exhaustive()
+    }
+}
