@@ -1,0 +1,128 @@
+//! The client: what a program asks, as requests of the data service.
+//!
+//! * `builder`: settings, and the first connection
+//! * `database`: the name of a database
+//! * `session`: the one session of a client, made once for everybody who waits
+//! * `headers`: what every call carries besides its message, and request ids
+//! * `request`: encoding requests, and sending one as often as its result needs it
+//! * `query`, `read`, `key`: the requests
+
+pub(crate) mod builder;
+mod database;
+mod headers;
+pub(crate) mod key;
+pub(crate) mod query;
+pub(crate) mod read;
+mod request;
+mod session;
+
+#[cfg(test)]
+mod request_tests;
+#[cfg(test)]
+mod session_tests;
+#[cfg(test)]
+mod test_transport;
+
+use std::fmt;
+use std::sync::Arc;
+
+use builder::ClientBuilder;
+use database::DatabaseName;
+use headers::Headers;
+use query::Query;
+use read::Read;
+use session::{Session, Sessions};
+
+use crate::error::Error;
+use crate::result::retry::RetrySettings;
+use crate::transport::Transport;
+
+/// A connection to one database.
+///
+/// Cheap to clone; clones share the connection and the session. Any number of
+/// queries and reads may run at the same time.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), spanner_rows::Error> {
+/// use spanner_rows::Client;
+///
+/// let client = Client::connect("projects/p/instances/i/databases/d").await?;
+/// let (count,): (i64,) = client.query("SELECT COUNT(*) FROM Singers").one().await?;
+/// # let _ = count;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    database: DatabaseName,
+    /// The address, for people to read.
+    endpoint: String,
+    transport: Arc<dyn Transport>,
+    headers: Arc<Headers>,
+    sessions: Sessions,
+    retry: RetrySettings,
+}
+
+impl Client {
+    /// Connects to the database `projects/P/instances/I/databases/D` with the
+    /// default settings and makes the session that all reads use.
+    ///
+    /// The address is the one in the environment variable
+    /// `SPANNER_EMULATOR_HOST`. Prefer [`builder`](Self::builder) to give one in
+    /// the program.
+    ///
+    /// # Errors
+    ///
+    /// The name has another form; there is no server to be spoken to without
+    /// TLS; the server cannot be reached or has no such database.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: a session that is then not used expires on the server.
+    pub async fn connect(database: impl Into<String>) -> Result<Self, Error> {
+        Self::builder(database).connect().await
+    }
+
+    /// Settings for a client of the database `projects/P/instances/I/databases/D`.
+    pub fn builder(database: impl Into<String>) -> ClientBuilder {
+        ClientBuilder::new(database.into())
+    }
+
+    /// A query, to which parameters can be added before it is sent.
+    ///
+    /// It reads the latest data (a strong read in a transaction of its own).
+    pub fn query(&self, sql: impl Into<String>) -> Query {
+        Query::new(self.clone(), sql.into())
+    }
+
+    /// A read of rows of a table by their keys, without SQL.
+    ///
+    /// The columns are those that the row type `T` names. It reads the latest
+    /// data (a strong read in a transaction of its own).
+    pub fn read<T>(&self, table: impl Into<String>) -> Read<T> {
+        Read::new(self.clone(), table.into())
+    }
+
+    /// The name of the database, `projects/P/instances/I/databases/D`.
+    #[must_use]
+    pub fn database(&self) -> &str {
+        self.inner.database.as_str()
+    }
+
+    async fn session(&self) -> Result<Arc<Session>, Error> {
+        self.inner.sessions.get().await
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("database", &self.database())
+            .field("endpoint", &self.inner.endpoint)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,197 @@
+//! SQL queries with typed parameters.
+
+use std::fmt;
+
+use super::Client;
+use super::request::{ReadCall, tag};
+use crate::error::Error;
+use crate::result::batch::RowBatch;
+use crate::result::stream::RowStream;
+use crate::row::traits::{OwnedRow, SpannerRow};
+use crate::transport::Method;
+use crate::types::encode::ToColumn;
+use crate::wire::writer::{put_bytes, put_value, with_length};
+
+/// Fields of `google.spanner.v1.ExecuteSqlRequest`.
+const SQL: u8 = tag(3);
+const PARAMS: u8 = tag(4);
+const PARAM_TYPES: u8 = tag(5);
+pub(super) const RESUME_TOKEN: u8 = tag(6);
+
+/// Of an entry of a map; `google.protobuf.Struct` has nothing but a map in field 1.
+const ENTRY: u8 = tag(1);
+const KEY: u8 = tag(1);
+const VALUE: u8 = tag(2);
+
+/// A query that is being put together, made by [`Client::query`].
+///
+/// ```no_run
+/// # async fn example(client: spanner_rows::Client) -> Result<(), spanner_rows::Error> {
+/// let mut rows = client
+///     .query("SELECT SingerId, FirstName FROM Singers WHERE SingerId > @id")
+///     .param("id", 100_i64)
+///     .rows::<(i64, &str)>()
+///     .await?;
+/// while let Some((id, name)) = rows.next().await? {
+///     println!("{id} {name}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+#[must_use = "a query does nothing until rows are asked for"]
+pub struct Query {
+    client: Client,
+    sql: String,
+    names: Vec<String>,
+    /// The fields `params` and `param_types`, encoded without their own tags.
+    params: Vec<u8>,
+    param_types: Vec<u8>,
+    /// What is wrong with the parameters; told when the query is sent.
+    problem: Option<String>,
+}
+
+impl Query {
+    pub(super) const fn new(client: Client, sql: String) -> Self {
+        Self {
+            client,
+            sql,
+            names: Vec::new(),
+            params: Vec::new(),
+            param_types: Vec::new(),
+            problem: None,
+        }
+    }
+
+    /// The value of the parameter `@name`; the name is given without `@`.
+    ///
+    /// The type goes with the value, so that NULL (`None::<i64>`) has one, too.
+    /// Naming a parameter twice makes the query fail: names are the same when
+    /// they differ in upper and lower case only.
+    pub fn param<V: ToColumn>(mut self, name: impl Into<String>, value: V) -> Self {
+        let name = name.into();
+        self.check(&name);
+        put_entry(&mut self.params, ENTRY, &name, |out| {
+            put_value(out, VALUE, |out| value.write(out));
+        });
+        put_entry(&mut self.param_types, PARAM_TYPES, &name, |out| {
+            out.push(VALUE);
+            with_length(out, |out| V::column_type().encode(out));
+        });
+        self.names.push(name);
+        self
+    }
+
+    fn check(&mut self, name: &str) {
+        let twice = self
+            .names
+            .iter()
+            .any(|other| other.eq_ignore_ascii_case(name));
+        let problem = if twice {
+            format!("the query parameter `{name}` is given twice")
+        } else if let Some(bare) = name.strip_prefix('@') {
+            format!("the query parameter `{name}` is named with `@`: write `{bare}`")
+        } else if name.is_empty() {
+            "a query parameter has an empty name".to_owned()
+        } else {
+            return;
+        };
+        self.problem.get_or_insert(problem);
+    }
+
+    /// Sends the query and waits for the first part of its result.
+    ///
+    /// # Errors
+    ///
+    /// The server refuses the query; the columns do not fit `T`
+    /// ([`ErrorKind::Bind`](crate::ErrorKind::Bind)); a parameter's name cannot
+    /// be ([`ErrorKind::Config`](crate::ErrorKind::Config)).
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: the query is then cancelled.
+    pub async fn rows<T: SpannerRow>(self) -> Result<RowStream<T>, Error> {
+        let call = self.encode()?;
+        self.client.send(call).await
+    }
+
+    /// The only row of the result.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`rows`](Self::rows) and of reading; the result has no row
+    /// ([`ErrorKind::NoRow`](crate::ErrorKind::NoRow)) or more than one
+    /// ([`ErrorKind::ManyRows`](crate::ErrorKind::ManyRows)).
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: the query is then cancelled.
+    pub async fn one<T: OwnedRow>(self) -> Result<T, Error> {
+        self.rows().await?.one().await
+    }
+
+    /// The only row of the result, `None` when it has none.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`rows`](Self::rows) and of reading; the result has more than
+    /// one row ([`ErrorKind::ManyRows`](crate::ErrorKind::ManyRows)).
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: the query is then cancelled.
+    pub async fn optional<T: OwnedRow>(self) -> Result<Option<T>, Error> {
+        self.rows().await?.optional().await
+    }
+
+    /// The only row of the result with its buffer, for rows that borrow.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`one`](Self::one), but for a value that cannot be read: that is
+    /// told by [`RowBatch::row`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: the query is then cancelled.
+    pub async fn one_batch<T: SpannerRow>(self) -> Result<RowBatch<T>, Error> {
+        self.rows().await?.one_batch().await
+    }
+
+    pub(super) fn encode(&self) -> Result<ReadCall, Error> {
+        if let Some(problem) = &self.problem {
+            return Err(Error::config(problem.clone()));
+        }
+        let len = self.sql.len() + self.params.len() + self.param_types.len() + 24;
+        let mut fields = Vec::with_capacity(len);
+        put_bytes(&mut fields, SQL, self.sql.as_bytes());
+        if !self.params.is_empty() {
+            put_bytes(&mut fields, PARAMS, &self.params);
+        }
+        fields.extend_from_slice(&self.param_types);
+        Ok(ReadCall {
+            method: Method::ExecuteStreamingSql,
+            fields,
+            token_tag: RESUME_TOKEN,
+        })
+    }
+}
+
+/// Appends one entry of a map field with text keys.
+fn put_entry(out: &mut Vec<u8>, tag: u8, name: &str, value: impl FnOnce(&mut Vec<u8>)) {
+    out.push(tag);
+    with_length(out, |out| {
+        put_bytes(out, KEY, name.as_bytes());
+        value(out);
+    });
+}
+
+impl fmt::Debug for Query {
+    /// Without the values of parameters, which may be private.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Query")
+            .field("sql", &self.sql)
+            .field("params", &self.names)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,248 @@
+//! Which address is spoken to, and whether that may be done without TLS.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::net::IpAddr;
+
+use crate::error::Error;
+
+/// The environment variable with the address of an emulator.
+pub(crate) const EMULATOR_VARIABLE: &str = "SPANNER_EMULATOR_HOST";
+
+const SERVICE: &str = "spanner.googleapis.com:443";
+
+/// An address that may be spoken to in plain text.
+///
+/// That is the one in `SPANNER_EMULATOR_HOST`, and any address of this machine:
+/// nothing else can be told from a service that holds real data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Endpoint {
+    authority: String,
+}
+
+impl Endpoint {
+    /// The address that the program gives, or else the emulator's, or else the service's.
+    pub(crate) fn resolve(explicit: Option<&str>, emulator: Option<&OsStr>) -> Result<Self, Error> {
+        if let Some(text) = explicit {
+            return Self::from_program(text);
+        }
+        match emulator.filter(|text| !text.is_empty()) {
+            Some(text) => Self::from_variable(text),
+            None => Err(needs_tls(SERVICE)),
+        }
+    }
+
+    fn from_program(text: &str) -> Result<Self, Error> {
+        let (scheme, rest) = match text.split_once("://") {
+            Some((scheme, rest)) => (scheme, rest),
+            None => ("", text),
+        };
+        if !matches!(scheme, "" | "http" | "https") {
+            return Err(Error::config(format!(
+                "the endpoint `{text}` has the scheme `{scheme}`: write `host:port`"
+            )));
+        }
+        let (authority, host) = authority(rest)
+            .map_err(|what| Error::config(format!("the endpoint `{text}` {what}")))?;
+        if scheme == "https" || (scheme.is_empty() && !is_loopback(host)) {
+            return Err(needs_tls(text));
+        }
+        if !is_loopback(host) {
+            return Err(Error::config(format!(
+                "the endpoint `{text}` would be spoken to without TLS, which is done only with \
+                 addresses of this machine and with the one in {EMULATOR_VARIABLE}"
+            )));
+        }
+        Ok(Self { authority })
+    }
+
+    fn from_variable(text: &OsStr) -> Result<Self, Error> {
+        let wrong = |what: &str| {
+            let text = text.to_string_lossy();
+            Error::config(format!("{EMULATOR_VARIABLE} is `{text}`, which {what}"))
+        };
+        let text = text.to_str().ok_or_else(|| wrong("is not UTF-8"))?.trim();
+        let schemes = ["http://", "https://", "passthrough:///"];
+        let rest = schemes.iter().find_map(|scheme| text.strip_prefix(scheme));
+        let (authority, _) = authority(rest.unwrap_or(text)).map_err(|what| wrong(&what))?;
+        Ok(Self { authority })
+    }
+
+    /// The address as the transport wants it.
+    pub(crate) fn uri(&self) -> String {
+        format!("http://{}", self.authority)
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.authority)
+    }
+}
+
+fn needs_tls(endpoint: &str) -> Error {
+    Error::config(format!(
+        "the endpoint `{endpoint}` needs TLS and credentials, which this version does not have yet: \
+         it connects to the emulator (set {EMULATOR_VARIABLE}) and to a fake server or a proxy on this \
+         machine (`ClientBuilder::endpoint(\"127.0.0.1:9010\")`)"
+    ))
+}
+
+/// Splits `host:port`, and says what is wrong with it.
+fn authority(text: &str) -> Result<(String, &str), String> {
+    let text = text.strip_suffix('/').unwrap_or(text);
+    let (host, port) = text
+        .rsplit_once(':')
+        .filter(|(host, _)| !host.contains(':') || host.ends_with(']'))
+        .ok_or("has no port: write `host:port`, with an IPv6 address in brackets")?;
+    let bare = match host.strip_prefix('[') {
+        Some(host) => host
+            .strip_suffix(']')
+            .filter(|host| host.parse::<std::net::Ipv6Addr>().is_ok()),
+        None => Some(host).filter(|host| is_host_name(host)),
+    };
+    let bare = bare.ok_or_else(|| format!("has no valid host: `{host}`"))?;
+    match port.parse::<u16>() {
+        Ok(number) if number != 0 && port.bytes().all(|byte| byte.is_ascii_digit()) => {}
+        _ => return Err(format!("has no valid port: `{port}`")),
+    }
+    Ok((text.to_owned(), bare))
+}
+
+fn is_host_name(host: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    !host.is_empty() && host.bytes().all(allowed)
+}
+
+fn is_loopback(host: &str) -> bool {
+    match host.parse::<IpAddr>() {
+        Ok(address) => address.to_canonical().is_loopback(),
+        Err(_) => host.eq_ignore_ascii_case("localhost"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn explicit(text: &str) -> Result<String, String> {
+        // The program's own word counts, whatever the environment says.
+        resolve(Some(text), Some("ignored:1"))
+    }
+
+    fn variable(text: &str) -> Result<String, String> {
+        resolve(None, Some(text))
+    }
+
+    fn resolve(explicit: Option<&str>, emulator: Option<&str>) -> Result<String, String> {
+        match Endpoint::resolve(explicit, emulator.map(OsStr::new)) {
+            Ok(endpoint) => Ok(endpoint.uri()),
+            Err(error) => {
+                assert!(matches!(error.kind(), ErrorKind::Config(_)));
+                Err(error.to_string())
+            }
+        }
+    }
+
+    #[test]
+    fn the_machine_itself_is_spoken_to_in_plain_text() {
+        for text in [
+            "127.0.0.1:9010",
+            "127.8.9.10:1",
+            "localhost:65535",
+            "LocalHost:80",
+            "[::1]:9010",
+            "[::ffff:127.0.0.1]:9010",
+        ] {
+            assert_eq!(explicit(text), Ok(format!("http://{text}")));
+            assert_eq!(
+                explicit(&format!("http://{text}/")),
+                Ok(format!("http://{text}"))
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_else_is() {
+        for text in [
+            "http://spanner.googleapis.com:443",
+            "http://10.0.0.1:9010",
+            "http://128.0.0.1:9010",
+            "http://[::2]:9010",
+            "http://localhost.example.com:80",
+            "http://127.0.0.1.example.com:80",
+        ] {
+            let error = explicit(text).unwrap_err();
+            assert!(error.contains("without TLS"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_needs_tls_says_what_this_version_can_do() {
+        for text in [
+            "spanner.googleapis.com:443",
+            "https://localhost:9010",
+            "10.0.0.1:9010",
+        ] {
+            let error = explicit(text).unwrap_err();
+            assert!(error.contains("needs TLS and credentials"), "{error}");
+            assert!(error.contains("SPANNER_EMULATOR_HOST"), "{error}");
+        }
+        let error = resolve(None, None).unwrap_err();
+        assert!(error.contains("spanner.googleapis.com:443"), "{error}");
+        assert_eq!(resolve(None, Some("")).unwrap_err(), error);
+    }
+
+    #[test]
+    fn malformed_addresses_are_named() {
+        for (text, what) in [
+            ("localhost", "no port"),
+            ("::1:80", "no port"),
+            ("[::1]", "no port"),
+            ("", "no port"),
+            ("localhost:", "no valid port"),
+            ("localhost:0", "no valid port"),
+            ("localhost:+80", "no valid port"),
+            ("localhost:65536", "no valid port"),
+            ("localhost:80/path", "no valid port"),
+            (":80", "no valid host"),
+            ("[nonsense]:80", "no valid host"),
+            ("user@localhost:80", "no valid host"),
+            ("a b:80", "no valid host"),
+            ("dns:///localhost:80", "scheme `dns`"),
+        ] {
+            let error = explicit(text).unwrap_err();
+            assert!(error.contains(what), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_variable_may_name_any_host() {
+        for (text, uri) in [
+            ("localhost:9010", "http://localhost:9010"),
+            ("http://localhost:9010", "http://localhost:9010"),
+            (
+                "https://spanner-emulator:9010/",
+                "http://spanner-emulator:9010",
+            ),
+            ("passthrough:///10.0.0.1:9010", "http://10.0.0.1:9010"),
+            (" [::2]:9010 ", "http://[::2]:9010"),
+        ] {
+            assert_eq!(variable(text).as_deref(), Ok(uri));
+        }
+        let error = variable("localhost").unwrap_err();
+        assert!(
+            error.contains("SPANNER_EMULATOR_HOST is `localhost`"),
+            "{error}"
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_variable_may_be_no_text() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let error = Endpoint::resolve(None, Some(OsStr::from_bytes(b"\xff"))).unwrap_err();
+        assert!(error.to_string().contains("not UTF-8"));
+    }
+}

@@ -1,0 +1,119 @@
+//! The way to the server, as the rest of the crate sees it.
+//!
+//! Everything above speaks of calls, headers and messages of bytes; the gRPC
+//! library is named in this folder only, so that another one can take its place.
+//!
+//! * `endpoint`: which address, and whether it may be spoken to without TLS
+//! * `channel`: sends calls over a tonic channel
+//! * `frames`: cuts the body of an answer into messages
+//! * `answer`: the messages of one answer, and how it ended
+//! * `status`: trailers and failures of the connection as [`Status`]
+
+mod answer;
+pub(crate) mod channel;
+pub(crate) mod endpoint;
+mod frames;
+mod status;
+
+#[cfg(test)]
+mod channel_tests;
+#[cfg(test)]
+mod test_server;
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::HeaderMap;
+
+use crate::error::{Code, Status};
+
+/// A future on the heap, for traits that must be object-safe.
+pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A call of the data service (`google.spanner.v1.Spanner`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    CreateSession,
+    ExecuteStreamingSql,
+    StreamingRead,
+}
+
+impl Method {
+    const fn path(self) -> &'static str {
+        match self {
+            Self::CreateSession => "/google.spanner.v1.Spanner/CreateSession",
+            Self::ExecuteStreamingSql => "/google.spanner.v1.Spanner/ExecuteStreamingSql",
+            Self::StreamingRead => "/google.spanner.v1.Spanner/StreamingRead",
+        }
+    }
+}
+
+/// One request, encoded.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) method: Method,
+    pub(crate) headers: HeaderMap,
+    /// The request message.
+    pub(crate) body: Bytes,
+}
+
+/// Sends calls to one server.
+///
+/// Connecting is the transport's business: a call that cannot be sent or whose
+/// answer breaks off fails with a status that
+/// [is of the transport](Status::is_transport), and the next call tries anew.
+pub(crate) trait Transport: fmt::Debug + Send + Sync {
+    /// Sends a call and waits until the answer begins.
+    fn open(&self, call: Call) -> BoxFuture<'static, Result<Box<dyn Messages>, Status>>;
+
+    /// Sends a call whose answer is one message, and waits for all of it.
+    fn unary(&self, call: Call) -> BoxFuture<'static, Result<Bytes, Status>> {
+        let opened = self.open(call);
+        Box::pin(async move {
+            let mut messages = opened.await?;
+            let mut only = None;
+            while let Some(message) = poll_fn(|cx| messages.poll_message(cx)).await.transpose()? {
+                if only.replace(message).is_some() {
+                    let text = "the server sent several messages where one was to come";
+                    return Err(Status::new(Code::Internal, text));
+                }
+            }
+            only.ok_or_else(|| Status::new(Code::Internal, "the server sent no message"))
+        })
+    }
+}
+
+/// The messages of one answer, each as the server encoded it.
+///
+/// Dropping it early cancels the call.
+pub(crate) trait Messages: Send {
+    /// How many blocks of the answer have come; a large message has many. A wait
+    /// in which this number grows is not one for a silent server.
+    fn blocks(&self) -> u64 {
+        0
+    }
+
+    /// The next message.
+    ///
+    /// `None` is said only after the server's own status OK: an answer that
+    /// stops in any other way ends with an error. After `None` or an error the
+    /// answer is over and `None` is all that follows.
+    fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Status>>>;
+}
+
+/// Sends one request as often as its result stream needs it.
+pub(crate) trait Opener: Send {
+    /// Sends the request, to be answered from after `resume_token` on; an empty
+    /// token means from the start.
+    ///
+    /// `attempt` counts from 1 over the whole life of the stream and goes into
+    /// the request id. The future may be dropped at any time.
+    fn open(
+        &mut self,
+        resume_token: &[u8],
+        attempt: u32,
+    ) -> BoxFuture<'static, Result<Box<dyn Messages>, Status>>;
+}
