@@ -1,0 +1,212 @@
+//! From a request to its answer.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, header};
+use http_body_util::{BodyExt, Empty, Full};
+use hyper::body::Incoming;
+use prost::Message as _;
+use tonic::body::Body;
+use tonic::codegen::Service;
+
+use super::answer::{Prepared, Script};
+use super::body::ScriptBody;
+use super::failure::Failure;
+use super::io::{Command, Control};
+use super::prepared::{PREFIX_LEN, framed};
+use super::request::{Content, Request};
+use super::rows::RowsAnswer;
+use super::state::State;
+use super::step::Step;
+use super::unary::Unary;
+use crate::proto::spanner::ResultSet;
+use crate::proto::spanner_server::spanner_server::SpannerServer;
+use crate::wire::value::ELEMENT_TAG;
+use crate::wire::writer::put_bytes;
+
+/// What the paths of all methods begin with.
+const SERVICE: &str = "/google.spanner.v1.Spanner/";
+
+/// Answers one call.
+pub(super) async fn answer(
+    state: Arc<State>,
+    control: Arc<Control>,
+    request: http::Request<Incoming>,
+) -> Response<Body> {
+    match try_answer(state, &control, request).await {
+        Ok(Reply::Script(script)) => script_response(script, control),
+        Ok(Reply::Response(response)) => response,
+        Err(failure) => failure_response(&failure),
+    }
+}
+
+enum Reply {
+    Script(Script),
+    Response(Response<Body>),
+}
+
+async fn try_answer(
+    state: Arc<State>,
+    control: &Control,
+    request: http::Request<Incoming>,
+) -> Result<Reply, Failure> {
+    let (parts, body) = request.into_parts();
+    let Some(method) = parts.uri.path().strip_prefix(SERVICE) else {
+        let path = parts.uri.path();
+        return Err(Failure::unimplemented(format!(
+            "the fake server knows no {path}"
+        )));
+    };
+    let body = body.collect().await.map_err(|error| {
+        Failure::internal(format!("the request for {method} did not arrive: {error}"))
+    })?;
+    let body = body.to_bytes();
+    let message = unframed(&body)?;
+    let mut request = Request::decode(method, parts.headers.clone(), message)?;
+
+    let before = state.record(&mut request);
+    if let Some(script) = play(before, control).await {
+        return Ok(Reply::Script(script));
+    }
+    let needs_session = !matches!(
+        request.content(),
+        Content::CreateSession(_) | Content::Other
+    );
+    if needs_session && !state.has_session(request.session()) {
+        return Err(Failure::session_not_found(request.session()));
+    }
+    match request.content() {
+        Content::Sql(_) | Content::Read(_) => result(&state, &request).map(Reply::Script),
+        _ => {
+            let request = http::Request::from_parts(parts, Full::new(body));
+            let mut server =
+                SpannerServer::new(Unary::new(state)).max_decoding_message_size(usize::MAX);
+            let Ok(response) = server.call(request).await;
+            Ok(Reply::Response(response))
+        }
+    }
+}
+
+/// Does what only takes time; answers the rest of the steps, if there is one
+/// that is an answer.
+async fn play(steps: Vec<Step>, control: &Control) -> Option<Script> {
+    let mut steps = steps.into_iter();
+    while let Some(step) = steps.next() {
+        match step {
+            Step::Delay(time) => tokio::time::sleep(time).await,
+            Step::Wait(gate) => gate.pass().await,
+            Step::GoAway => control.send(Command::GoAway),
+            answer => {
+                let rest = std::iter::once(answer).chain(steps);
+                return Some(Script::steps(rest.collect()));
+            }
+        }
+    }
+    None
+}
+
+/// The result of a statement or a read.
+fn result(state: &State, request: &Request) -> Result<Script, Failure> {
+    match state.answer(request)? {
+        Prepared::Always(steps) => Ok(Script::steps(steps)),
+        Prepared::InTurn(scripts) => match scripts.get(request.call() - 1) {
+            Some(steps) => Ok(Script::steps(Arc::clone(steps))),
+            None => Err(Failure::failed_precondition(format!(
+                "the fake server has {} scripts for this call, and this is call {}",
+                scripts.len(),
+                request.call()
+            ))),
+        },
+        Prepared::Rows(rows) => {
+            let transaction = state.transaction_of(request.selector());
+            let prepared = match request.content() {
+                Content::Read(read) => rows.columns(&read.table, &read.columns, read.limit)?,
+                _ => rows.all(),
+            };
+            let Some(first) = prepared.position(request.resume_token()) else {
+                return Err(Failure::invalid_argument(
+                    "the resume token belongs to another request",
+                ));
+            };
+            if request.method() == "ExecuteSql" {
+                let message = ResultSet {
+                    metadata: Some(prepared.metadata(transaction)),
+                    rows: list_values(&rows),
+                    stats: rows.stats(),
+                    precommit_token: None,
+                };
+                let message = framed(&message.encode_to_vec());
+                // One message: only what comes before it has a place.
+                let before = rows.interruptions(request.call(), 0);
+                let before = before.into_iter().filter(|(after, _)| *after == 0);
+                let steps = before.map(|(_, step)| step);
+                return Ok(Script::steps(
+                    steps.chain([Step::Unframed(message)]).collect(),
+                ));
+            }
+            Ok(Script::rows(
+                &rows,
+                prepared,
+                first,
+                request.call(),
+                transaction,
+            ))
+        }
+    }
+}
+
+/// Each row as a `google.protobuf.ListValue`.
+fn list_values(rows: &RowsAnswer) -> Vec<Bytes> {
+    rows.whole_rows()
+        .map(|row| {
+            let mut list = Vec::new();
+            for value in row {
+                put_bytes(&mut list, ELEMENT_TAG, value);
+            }
+            list.into()
+        })
+        .collect()
+}
+
+fn script_response(mut script: Script, control: Arc<Control>) -> Response<Body> {
+    match script.next() {
+        // As servers do when nothing was sent yet.
+        Step::Fail(failure) => failure_response(&failure),
+        first => response(Body::new(ScriptBody::new(first, script, control))),
+    }
+}
+
+/// A response whose headers are its trailers.
+fn failure_response(failure: &Failure) -> Response<Body> {
+    let mut response = response(Body::new(Empty::new()));
+    response.headers_mut().extend(failure.trailers());
+    response
+}
+
+fn response(body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    response.headers_mut().insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/grpc"),
+    );
+    response
+}
+
+/// The one message in the body of a request.
+fn unframed(body: &Bytes) -> Result<Bytes, Failure> {
+    let malformed = || Failure::internal("the request body is not one gRPC message");
+    let (prefix, message) = body
+        .split_first_chunk::<PREFIX_LEN>()
+        .ok_or_else(malformed)?;
+    let [compressed, length @ ..] = *prefix;
+    if compressed != 0 {
+        return Err(Failure::unimplemented(
+            "the fake server takes no compressed requests",
+        ));
+    }
+    if u32::from_be_bytes(length) as usize != message.len() {
+        return Err(malformed());
+    }
+    Ok(body.slice(PREFIX_LEN..))
+}
