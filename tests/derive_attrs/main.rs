@@ -1,0 +1,10 @@
+//! What the attributes of the derive do, read from results.
+
+mod convert;
+mod defaults;
+mod enums;
+mod flatten;
+mod json;
+mod names;
+mod structs;
+mod support;

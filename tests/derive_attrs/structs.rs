@@ -1,0 +1,204 @@
+//! `transparent`, `bound`, `deny_unknown_columns`.
+
+use std::marker::PhantomData;
+
+use spanner_rows::{ColumnType, FromColumn, Kept, OwnedRow, OwnedValue, Plain, SpannerRow, Type};
+
+use crate::support::{
+    LONG, collect, contains, int, list, misfit, reader, row, string, structure, text,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, SpannerRow)]
+#[spanner(transparent)]
+struct SingerId(i64);
+
+#[derive(Debug, PartialEq, SpannerRow)]
+#[spanner(transparent)]
+struct Title {
+    text: String,
+}
+
+#[derive(Debug, PartialEq, SpannerRow)]
+#[spanner(transparent)]
+struct Word<'a>(&'a str);
+
+#[derive(Debug, PartialEq, SpannerRow)]
+#[spanner(transparent)]
+struct Tagged<T, Tag> {
+    value: T,
+    #[spanner(skip)]
+    tag: PhantomData<Tag>,
+}
+
+#[derive(Debug, PartialEq)]
+enum Meters {}
+
+#[derive(Debug, PartialEq, SpannerRow)]
+#[spanner(transparent)]
+struct Maybe(Option<Vec<i64>>);
+
+#[derive(SpannerRow)]
+struct Album<'row> {
+    singer: SingerId,
+    titles: Vec<Title>,
+    word: Option<Word<'row>>,
+    height: Tagged<i64, Meters>,
+    maybe: Maybe,
+}
+
+#[test]
+fn transparent_structs_are_columns() {
+    fn is<T: ColumnType<Mode = M>, M>() {}
+    is::<SingerId, Plain>();
+    is::<Title, Kept>();
+    is::<Word, Plain>();
+    is::<Tagged<i64, Meters>, Plain>();
+    is::<Maybe, Kept>();
+    let columns = [
+        ("singer", int()),
+        ("titles", Type::array(string())),
+        ("word", string()),
+        ("height", int()),
+        ("maybe", Type::array(int())),
+    ];
+    let all = [
+        vec![
+            text("7"),
+            list([text(LONG)]),
+            text("w"),
+            text("3"),
+            OwnedValue::Null,
+        ],
+        vec![
+            text("8"),
+            list([text("short")]),
+            OwnedValue::Null,
+            text("4"),
+            list([text("1")]),
+        ],
+    ];
+    let mut rows = reader::<Album>(&columns, all);
+    let memory = {
+        let first = rows.next().unwrap().unwrap();
+        assert_eq!(
+            (first.singer, first.titles[0].text.as_str()),
+            (SingerId(7), LONG)
+        );
+        assert_eq!(
+            (first.word.as_ref(), first.height.value),
+            (Some(&Word("w")), 3)
+        );
+        assert_eq!(first.maybe, Maybe(None));
+        first.titles[0].text.as_ptr()
+    };
+    let second = rows.next().unwrap().unwrap();
+    assert_eq!((second.singer, second.word.as_ref()), (SingerId(8), None));
+    assert_eq!(second.maybe, Maybe(Some(vec![1])));
+    assert_eq!(second.titles[0].text.as_ptr(), memory, "the same memory");
+    let error = misfit::<(SingerId,)>(&[("x", string())]);
+    contains(&error, &["i64 cannot be read from"]);
+}
+
+#[test]
+fn transparent_structs_are_set_in_place() {
+    let all = [row([LONG, "1"]), row(["short", "2"])];
+    let mut rows = reader::<Place>(&[("title", string()), ("id", int())], all);
+    let memory = rows.next().unwrap().unwrap().title.text.as_ptr();
+    let second = rows.next().unwrap().unwrap();
+    assert_eq!(
+        (second.title.text.as_ptr(), second.id),
+        (memory, SingerId(2))
+    );
+}
+
+#[derive(SpannerRow)]
+struct Place {
+    title: Title,
+    id: SingerId,
+}
+
+trait Kind {
+    type Value;
+}
+
+struct Numbers;
+
+impl Kind for Numbers {
+    type Value = i64;
+}
+
+/// What is read into `K` cannot be seen in its fields.
+#[derive(SpannerRow)]
+#[spanner(
+    bound = "K: Kind + 'static, K::Value: for<'r> FromColumn<'r> + for<'r> ColumnType<At<'r> = K::Value> + 'static"
+)]
+struct Projected<K: Kind> {
+    value: K::Value,
+}
+
+#[test]
+fn bounds_of_ones_own() {
+    fn owned<T: OwnedRow>() {}
+    owned::<Projected<Numbers>>();
+    let rows: Vec<Projected<Numbers>> = collect(&[("value", int())], [row(["5"])]).unwrap();
+    assert_eq!(rows[0].value, 5);
+}
+
+#[derive(Debug, SpannerRow)]
+#[spanner(deny_unknown_columns)]
+struct Strict {
+    id: i64,
+    #[spanner(flatten(prefix = "p_"))]
+    point: Point,
+    #[spanner(default)]
+    absent: i64,
+    inner: Option<Inner>,
+}
+
+#[derive(Debug, SpannerRow)]
+#[spanner(deny_unknown_columns)]
+struct Point {
+    x: i64,
+}
+
+#[derive(Debug, SpannerRow)]
+#[spanner(deny_unknown_columns)]
+struct Inner {
+    n: i64,
+}
+
+#[test]
+fn unknown_columns_are_refused_on_request() {
+    let inner = structure([("n", int())]);
+    let columns = [("inner", inner.clone()), ("p_x", int()), ("id", int())];
+    let read: Vec<Strict> = collect(&columns, [row(["-", "1", "2"])]).unwrap();
+    assert_eq!((read[0].id, read[0].point.x), (2, 1));
+    let more = [
+        ("extra", int()),
+        ("inner", inner),
+        ("p_x", int()),
+        ("id", int()),
+        ("", string()),
+    ];
+    let error = misfit::<Strict>(&more);
+    contains(
+        &error,
+        &[
+            "no field of `Strict` reads the column 0 `extra`, 4 ``",
+            "deny_unknown_columns",
+        ],
+    );
+    assert!(
+        !error.contains("Point"),
+        "the outermost row decides: {error}"
+    );
+    let wide = structure([("n", int()), ("m", int())]);
+    let error = misfit::<Strict>(&[("inner", wide), ("p_x", int()), ("id", int())]);
+    contains(
+        &error,
+        &[
+            "field `Strict.inner`",
+            "no field of `Inner` reads the column 1 `m`",
+        ],
+    );
+}

@@ -1,0 +1,29 @@
+//! Client, rows and types against Google's emulator: a real server's SQL, its
+//! types and its way to cut results.
+//!
+//! Each test has a database of its own. Without an emulator the tests are passed
+//! over; with `SPANNER_ROWS_REQUIRE_EMULATOR=1` they fail instead.
+//!
+//! | file | what is read |
+//! |---|---|
+//! | `types`, `literals` | every type with its edge values, by every way of reading |
+//! | `more_types` | the same for types of other crates, and for all that can hold a column |
+//! | `params` | query parameters of every type |
+//! | `structs` | arrays of structs, also nested |
+//! | `change_stream` | the records of a change stream, into the structs of the example |
+//! | `large` | results of many messages, values longer than one |
+//! | `reads` | reads by key, range and index |
+//! | `methods` | every way to take rows from a stream |
+//! | `errors` | what is wrong and how it is told |
+
+mod change_stream;
+mod errors;
+mod large;
+mod literals;
+mod methods;
+mod more_types;
+mod params;
+mod reads;
+mod structs;
+mod support;
+mod types;

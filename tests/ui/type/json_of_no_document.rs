@@ -1,0 +1,12 @@
+use spanner_rows::SpannerRow;
+
+#[derive(SpannerRow)]
+struct Singer {
+    id: i64,
+    #[spanner(json)]
+    details: Details,
+}
+
+struct Details;
+
+fn main() {}
