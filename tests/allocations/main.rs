@@ -4,6 +4,7 @@
 //! | file | what is counted |
 //! |---|---|
 //! | this one | every mode, through a client and without one |
+//! | `every_attribute` | every attribute of the derive, without a client |
 //! | `every_type` | every type, without a client |
 //! | `by_nature` | the types that are left out, and why |
 //!
@@ -12,6 +13,7 @@
 #[path = "../../examples/support/allocations.rs"]
 mod allocations;
 mod by_nature;
+mod every_attribute;
 mod every_type;
 
 use std::borrow::Cow;
@@ -211,6 +213,7 @@ fn no_allocation_per_row() {
     batches::<Borrowed>("borrowed", &runtime, &server);
     batches::<OutOfOrder>("out of order", &runtime, &server);
 
+    every_attribute::no_allocation_per_row();
     every_type::no_allocation_per_row();
     by_nature::what_allocates();
 }

@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use spanner_rows::testing::{Failure, FakeSpanner, Message, Step};
-use spanner_rows::{Client, Code, ErrorKind, OwnedValue, RetrySettings, SpannerRow, TypeCode};
+use spanner_rows::{
+    Client, Code, Column, DecodeError, ErrorKind, FromColumn, OwnedValue, PgNumeric, RetrySettings,
+    SpannerRow, TypeCode,
+};
 
 use crate::chunk_cases::code_of;
 use crate::json::value;
@@ -127,6 +130,65 @@ async fn float_into_f32() {
     let mut rows = client.query(SQL).rows::<(f64,)>().await.unwrap();
     assert_eq!(rows.next().await.unwrap(), Some((f64::INFINITY,)));
     assert!(rows.next().await.unwrap().unwrap().0.is_nan());
+
+    // Who wants it says so.
+    let (_fake, client) = of_case("float-nonfinite-to-f32").await;
+    let mut rows = client.query(SQL).rows::<Rounded>().await.unwrap();
+    assert_eq!(rows.next().await.unwrap().unwrap().f, f32::INFINITY);
+    assert!(rows.next().await.unwrap().unwrap().f.is_nan());
+}
+
+#[derive(SpannerRow)]
+struct Rounded {
+    #[spanner(with = "rounded")]
+    f: f32,
+}
+
+fn rounded(column: Column<'_, '_>) -> Result<f32, DecodeError> {
+    f64::read(column, &mut ()).map(|value| value as f32)
+}
+
+#[derive(Debug, SpannerRow)]
+struct Signed {
+    #[spanner(try_from = "i64")]
+    i: i32,
+}
+
+#[derive(Debug, SpannerRow)]
+struct Unsigned {
+    #[spanner(try_from = "i64")]
+    i: u32,
+}
+
+#[tokio::test]
+async fn narrower_integers() {
+    let (_fake, client) = of_case("int64-into-i32-range").await;
+    let error = client.query(SQL).one::<Signed>().await.unwrap_err();
+    assert!(error.is_row_error(), "{error:?}");
+    let text = error.to_string();
+    assert!(
+        text.contains("column 0 `i`") && text.contains("range"),
+        "{text}"
+    );
+
+    let (_fake, client) = of_case("int64-into-i32-range").await;
+    let row = client.query(SQL).one::<Unsigned>().await.unwrap();
+    assert_eq!(row.i, 2_147_483_648);
+}
+
+#[tokio::test]
+async fn a_numeric_that_is_no_number() {
+    let (_fake, client) = of_case("pg-numeric-nan").await;
+    let (number,): (PgNumeric,) = client.query(SQL).one().await.unwrap();
+    assert_eq!(number.to_string(), "NaN");
+
+    let (_fake, client) = of_case("pg-numeric-nan").await;
+    let error = client
+        .query(SQL)
+        .one::<(rust_decimal::Decimal,)>()
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("`n`"), "{error}");
 }
 
 #[derive(Debug, PartialEq, SpannerRow)]
@@ -184,6 +246,16 @@ async fn columns_with_one_name() {
     let (_fake, client) = of_case("duplicate-and-unnamed-columns").await;
     let row: (i64, i64, i64, i64) = client.query(SQL).one().await.unwrap();
     assert_eq!(row, (1, 2, 3, 4));
+
+    let (_fake, client) = of_case("duplicate-and-unnamed-columns").await;
+    let row = client.query(SQL).one::<Fourth>().await.unwrap();
+    assert_eq!(row.count, 4);
+}
+
+#[derive(Debug, SpannerRow)]
+struct Fourth {
+    #[spanner(index = 3)]
+    count: i64,
 }
 
 #[derive(Debug, PartialEq, SpannerRow)]
@@ -200,13 +272,19 @@ struct ChangeRecord<'row> {
 
 #[derive(Debug, PartialEq, SpannerRow)]
 struct DataChange<'row> {
-    mods: Vec<Mod<'row>>,
+    mods: Vec<Mod>,
     record_sequence: &'row str,
 }
 
 #[derive(Debug, PartialEq, SpannerRow)]
-struct Mod<'row> {
-    keys: &'row str,
+struct Mod {
+    #[spanner(json)]
+    keys: Keys,
+}
+
+#[derive(Debug, PartialEq, serde::Deserialize)]
+struct Keys {
+    id: String,
 }
 
 #[derive(Debug, PartialEq, SpannerRow)]
@@ -221,7 +299,7 @@ async fn change_records() {
     let row = rows.next().await.unwrap().unwrap();
     let change = DataChange {
         mods: vec![Mod {
-            keys: "{\"id\":\"1\"}",
+            keys: Keys { id: "1".to_owned() },
         }],
         record_sequence: "00000000",
     };
