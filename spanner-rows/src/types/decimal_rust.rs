@@ -57,18 +57,22 @@ fn exact(plain: Plain) -> Option<Decimal> {
 /// the end that are too many, or one that does not fit.
 #[cold]
 fn read_unusual(column: Column<'_, '_>) -> Result<Decimal, DecodeError> {
-    let text = column.ascii()?;
-    if let Ok(number) = Numeric::from_ascii(text) {
-        return Decimal::try_from(number).map_err(|_| {
-            DecodeError::with_excerpt(
-                "`rust_decimal::Decimal` has 28 digits: read the column into `spanner_rows::Numeric`",
-                &String::from_utf8_lossy(text),
-            )
-        });
-    }
+    // Checks the form first: the library takes underscores too.
     let number = PgNumeric::<&str>::read(column, &mut ())?;
-    Decimal::from_str_exact(number.as_str())
-        .map_err(|_| unreadable(text, NumericError::TOO_LARGE, "rust_decimal::Decimal"))
+    if let Ok(exact) = Decimal::from_str_exact(number.as_str()) {
+        return Ok(exact);
+    }
+    match number.to_numeric().map(Decimal::try_from) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(_)) => Err(DecodeError::with_excerpt(
+            "`rust_decimal::Decimal` has 28 digits: read the column into `spanner_rows::Numeric`",
+            number.as_str(),
+        )),
+        Err(error) => {
+            let text = number.as_str().as_bytes();
+            Err(unreadable(text, error, "rust_decimal::Decimal"))
+        }
+    }
 }
 
 /// Fails for numbers of more than 28 digits; zeros at the end are dropped.

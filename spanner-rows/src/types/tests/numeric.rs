@@ -291,6 +291,9 @@ mod against_rust_decimal {
         assert!(error.contains("spanner_rows::Numeric"), "{error}");
         let error = read_error::<Decimal>(pg(), "NaN");
         assert!(error.contains("spanner_rows::PgNumeric"), "{error}");
+        let zero = read::<Decimal>(pg(), "0.0000000000").unwrap();
+        assert_eq!((zero, zero.scale()), (Decimal::ZERO, 10));
+        assert!(read::<Decimal>(pg(), "1_000").is_err());
         assert_eq!(
             read::<Decimal>(TypeCode::Numeric, "1e3").unwrap(),
             Decimal::from(1_000)
