@@ -1,15 +1,15 @@
 //! The derive macro of `spanner-rows`; use it through that crate, where its
 //! attributes are documented too.
 //!
-//! A struct goes through three stages: [`model`] reads it with its attributes
-//! ([`attr`] their form, [`attrs`] their values), [`validate`] judges the whole
-//! ([`conflicts`] which attributes go together) and [`expand`] writes the
-//! implementations, which cannot fail any more ([`field`] what stands in them for
-//! one field, [`spare`] what is kept between rows, [`transparent`] the other form,
-//! [`conditions`] what is asked of type parameters). Problems gather
-//! in a [`ctxt::Ctxt`]; when there are any, [`fallback`] takes the place of expand.
+//! A struct goes through three stages: `model` reads it with its attributes
+//! (`attr` their form, `attrs` their values), `validate` judges the whole
+//! (`conflicts` which attributes go together) and `expand` writes the
+//! implementations, which cannot fail any more (`field` what stands in them for
+//! one field, `spare` what is kept between rows, `transparent` the other form,
+//! `conditions` what is asked of type parameters). Problems gather
+//! in a `ctxt::Ctxt`; when there are any, `fallback` takes the place of expand.
 //!
-//! An enum is read and judged in [`variants`] and written in [`expand_enum`].
+//! An enum is read and judged in `variants` and written in `expand_enum`.
 #![forbid(unsafe_code)]
 
 mod attr;

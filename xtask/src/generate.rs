@@ -78,7 +78,7 @@ pub(crate) fn write() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Fails if a checked-in file is not what [`write`] would write.
+/// Fails if a checked-in file is not what [`write()`] would write.
 pub(crate) fn check() -> Result<(), Box<dyn Error>> {
     for (path, text) in generate()? {
         let found = fs::read_to_string(&path).unwrap_or_default();
