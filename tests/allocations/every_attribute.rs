@@ -153,7 +153,7 @@ fn row(i: usize) -> Vec<OwnedValue> {
     let i = i % PERIOD;
     let text = |n: usize| OwnedValue::String("é".repeat(n * 7 % 20));
     let or_null = |null: bool, value| if null { OwnedValue::Null } else { value };
-    let works = i % 3 != 0;
+    let works = !i.is_multiple_of(3);
     vec![
         OwnedValue::String(i.to_string()),
         text(i),
