@@ -66,7 +66,7 @@ struct Attributes<'a> {
 
 impl ::core::default::Default for Attributes<'_> {
     fn default() -> Self {
-        ::std::unimplemented!()
+        ::std::unreachable!()
     }
 }
 

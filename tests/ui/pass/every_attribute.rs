@@ -38,7 +38,7 @@ struct Singer<'row> {
 
 impl Default for Singer<'_> {
     fn default() -> Self {
-        unimplemented!("for the types only")
+        unreachable!("for the types only")
     }
 }
 
