@@ -141,118 +141,168 @@ macro_rules! from {
 from!(Bind: BindError, Row: DecodeError, Wire: WireError);
 
 /// A gRPC status other than OK, without the types of any gRPC library.
+///
+/// One word wide, as [`Error`] is.
 #[derive(Clone)]
-pub struct Status {
+pub struct Status(Box<Parts>);
+
+#[derive(Clone)]
+struct Parts {
     code: Code,
+    session_not_found: bool,
     message: String,
     retry_delay: Option<Duration>,
     details: Bytes,
     request_id: Option<Arc<str>>,
     transport: Option<Arc<dyn std::error::Error + Send + Sync>>,
+    cause: Option<Arc<Status>>,
 }
 
 impl Status {
     /// A status as a transport of your own received it.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self {
+        Self(Box::new(Parts {
             code,
+            session_not_found: false,
             message: message.into(),
             retry_delay: None,
             details: Bytes::new(),
             request_id: None,
             transport: None,
-        }
+            cause: None,
+        }))
     }
 
     /// The delay that the server asks for (`google.rpc.RetryInfo.retry_delay`).
     #[must_use]
     pub fn with_retry_delay(mut self, delay: Option<Duration>) -> Self {
-        self.retry_delay = delay;
+        self.0.retry_delay = delay;
         self
     }
 
     /// The serialised `google.rpc.Status` that came with the status.
     #[must_use]
     pub fn with_details(mut self, details: Bytes) -> Self {
-        self.details = details;
+        self.0.details = details;
         self
     }
 
     /// The id of the request that ended with the status.
     #[must_use]
     pub fn with_request_id(mut self, id: impl Into<Arc<str>>) -> Self {
-        self.request_id = Some(id.into());
+        self.0.request_id = Some(id.into());
         self
     }
 
     /// The failure of the connection behind the status: it did not come from the server.
     #[must_use]
     pub fn with_transport(mut self, source: Arc<dyn std::error::Error + Send + Sync>) -> Self {
-        self.transport = Some(source);
+        self.0.transport = Some(source);
+        self
+    }
+
+    /// The details say that the session is not known
+    /// (`google.rpc.ResourceInfo.resource_type`).
+    #[cfg(feature = "client")]
+    pub(crate) fn with_session_not_found(mut self, yes: bool) -> Self {
+        self.0.session_not_found = yes;
+        self
+    }
+
+    /// The failure before this one, which led to it.
+    #[cfg(feature = "client")]
+    pub(crate) fn with_cause(mut self, cause: Option<Self>) -> Self {
+        self.0.cause = cause.map(Arc::new);
         self
     }
 
     /// The code.
     #[must_use]
     pub const fn code(&self) -> Code {
-        self.code
+        self.0.code
     }
 
     /// The server's words.
     #[must_use]
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 
     /// The delay before a retry that the server asks for.
     #[must_use]
     pub const fn retry_delay(&self) -> Option<Duration> {
-        self.retry_delay
+        self.0.retry_delay
     }
 
     /// The serialised `google.rpc.Status` with the details, or nothing.
     #[must_use]
     pub const fn details(&self) -> &Bytes {
-        &self.details
+        &self.0.details
     }
 
     /// The id of the request (header `x-goog-spanner-request-id`), by which the
     /// service's support finds it; its last number is the attempt.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
-        self.request_id.as_deref()
+        self.0.request_id.as_deref()
     }
 
     /// Whether the connection failed, not the request.
     #[must_use]
     pub const fn is_transport(&self) -> bool {
-        self.transport.is_some()
+        self.0.transport.is_some()
+    }
+
+    /// Whether the server does not know the session of the request (any more).
+    ///
+    /// A client then makes another session; a read that has not begun is sent
+    /// again on it, so this is seen only in the middle of a result.
+    #[must_use]
+    pub fn is_session_not_found(&self) -> bool {
+        // The text is promised by the service, the details are not always there.
+        self.0.code == Code::NotFound
+            && (self.0.session_not_found || self.0.message.contains("Session not found"))
+    }
+
+    /// What had failed before a time limit of this side ended the request: the
+    /// status of the last attempt.
+    #[must_use]
+    pub fn cause(&self) -> Option<&Self> {
+        self.0.cause.as_deref()
     }
 }
 
 impl fmt::Debug for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Status")
-            .field("code", &self.code)
-            .field("message", &self.message)
-            .field("retry_delay", &self.retry_delay)
-            .field("request_id", &self.request_id)
-            .field("transport", &self.transport)
+            .field("code", &self.0.code)
+            .field("message", &self.0.message)
+            .field("retry_delay", &self.0.retry_delay)
+            .field("request_id", &self.0.request_id)
+            .field("transport", &self.0.transport)
+            .field("cause", &self.0.cause)
             .finish_non_exhaustive()
     }
 }
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.code, self.message)
+        write!(f, "{}", self.0.code)?;
+        if !self.0.message.is_empty() {
+            write!(f, ": {}", self.0.message)?;
+        }
+        match &self.0.cause {
+            Some(cause) => write!(f, "; the attempt before ended with {cause}"),
+            None => Ok(()),
+        }
     }
 }
 
 impl std::error::Error for Status {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.transport {
+        match &self.0.transport {
             Some(source) => Some(&**source),
-            None => None,
+            None => self.0.cause.as_deref().map(|cause| cause as _),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Settings of a client, and its first connection.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::database::DatabaseName;
 use super::headers::Headers;
@@ -11,6 +12,7 @@ use crate::result::retry::RetrySettings;
 use crate::transport::Transport;
 use crate::transport::channel::TonicTransport;
 use crate::transport::endpoint::{EMULATOR_VARIABLE, Endpoint};
+use crate::transport::settings::ConnectionSettings;
 
 /// Settings of a [`Client`], made by [`Client::builder`].
 ///
@@ -33,6 +35,7 @@ pub struct ClientBuilder {
     endpoint: Option<String>,
     role: String,
     retry: RetrySettings,
+    connection: ConnectionSettings,
 }
 
 impl ClientBuilder {
@@ -42,6 +45,7 @@ impl ClientBuilder {
             endpoint: None,
             role: String::new(),
             retry: RetrySettings::default(),
+            connection: ConnectionSettings::default(),
         }
     }
 
@@ -63,8 +67,67 @@ impl ClientBuilder {
     }
 
     /// When a broken result stream is taken up again, and what is held until then.
+    ///
+    /// A single request may have settings of its own ([`Query::retry`](crate::Query::retry),
+    /// [`Read::retry`](crate::Read::retry)).
     pub fn retry(mut self, retry: RetrySettings) -> Self {
         self.retry = retry;
+        self
+    }
+
+    /// How long making a connection may take; more than zero. Default: 10 s.
+    pub const fn connect_timeout(mut self, time: Duration) -> Self {
+        self.connection.connect_timeout = time;
+        self
+    }
+
+    /// How often the server is asked for a sign of life (an HTTP/2 PING), also
+    /// while no request runs; more than zero. Default: 120 s.
+    ///
+    /// A connection whose server does not answer for
+    /// [`keep_alive_timeout`](Self::keep_alive_timeout) is given up: its streams
+    /// are taken up again on another one. Servers may refuse clients that ask
+    /// more often than every 10 s or so.
+    pub const fn keep_alive_interval(mut self, time: Duration) -> Self {
+        self.connection.keep_alive_interval = time;
+        self
+    }
+
+    /// How long to wait for the answer to a
+    /// [sign-of-life request](Self::keep_alive_interval); more than zero. Default: 20 s.
+    pub const fn keep_alive_timeout(mut self, time: Duration) -> Self {
+        self.connection.keep_alive_timeout = time;
+        self
+    }
+
+    /// How many bytes the server may send ahead on one result stream that is not
+    /// read (SETTINGS_INITIAL_WINDOW_SIZE), 65,535 to 2,147,483,647. Default: 2 MiB.
+    ///
+    /// The memory of a stream is bounded by this, what is
+    /// [held back](RetrySettings::hold_bytes), and one row. A path with a long
+    /// round trip needs bandwidth × round-trip time to be used in full.
+    pub const fn stream_window(mut self, bytes: u32) -> Self {
+        self.connection.stream_window = bytes;
+        self
+    }
+
+    /// How many bytes the server may send ahead on all streams of a connection
+    /// together, 65,535 to 2,147,483,647. Default: 2,147,483,647.
+    ///
+    /// With a small one, streams that nobody reads for a while hold up all others
+    /// on the connection: prefer to lower [`stream_window`](Self::stream_window).
+    pub const fn connection_window(mut self, bytes: u32) -> Self {
+        self.connection.connection_window = bytes;
+        self
+    }
+
+    /// The largest HTTP/2 frame that the server may send
+    /// (SETTINGS_MAX_FRAME_SIZE), 16,384 to 16,777,215 bytes. Default: 64 KiB.
+    ///
+    /// With the default a message of usual size comes in one frame and is not
+    /// copied together. Larger frames let one stream block others for longer.
+    pub const fn frame_size(mut self, bytes: u32) -> Self {
+        self.connection.frame_size = bytes;
         self
     }
 
@@ -84,7 +147,7 @@ impl ClientBuilder {
         DatabaseName::parse(&self.database)?;
         let emulator = std::env::var_os(EMULATOR_VARIABLE);
         let endpoint = Endpoint::resolve(self.endpoint.as_deref(), emulator.as_deref())?;
-        let transport = TonicTransport::new(&endpoint)?;
+        let transport = TonicTransport::new(&endpoint, &self.connection)?;
         let client = self.build(Arc::new(transport), endpoint.to_string())?;
         client.session().await?;
         Ok(client)

@@ -4,6 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -20,6 +21,7 @@ const REQUEST_PARAMS: HeaderName = HeaderName::from_static("x-goog-request-param
 const API_CLIENT: HeaderName = HeaderName::from_static("x-goog-api-client");
 /// Only for what a leader must do; reads may go to any replica.
 const ROUTE_TO_LEADER: HeaderName = HeaderName::from_static("x-goog-spanner-route-to-leader");
+const TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-goog-spanner-request-id");
 
 /// Everything but the unreserved characters of RFC 3986.
@@ -103,6 +105,21 @@ pub(super) fn request_params(field: &str, content: &str) -> Result<HeaderValue, 
     ))
 }
 
+/// Tells the server how much time is left for the call.
+///
+/// The value has at most eight digits ("gRPC over HTTP2", `TimeoutValue`).
+pub(super) fn put_timeout(headers: &mut HeaderMap, left: Duration) -> Result<(), Error> {
+    const LARGEST: u128 = 99_999_999;
+    let text = match left.as_millis() {
+        // A server takes no time for less than none.
+        0 => "1m".to_owned(),
+        millis if millis <= LARGEST => format!("{millis}m"),
+        millis => format!("{}S", (millis / 1000).min(LARGEST)),
+    };
+    headers.insert(TIMEOUT, value(&text)?);
+    Ok(())
+}
+
 fn value(text: &str) -> Result<HeaderValue, Error> {
     HeaderValue::from_str(text)
         .map_err(|_| Error::config(format!("{text:?} cannot be sent in a header")))
@@ -127,6 +144,21 @@ mod tests {
             params,
             "session=projects%2Fa%3Ab%2Fsessions%2Fx%20y%2B%C3%BC~-._"
         );
+    }
+
+    #[test]
+    fn the_time_left_has_at_most_eight_digits() {
+        let sent = |left| {
+            let mut headers = HeaderMap::new();
+            put_timeout(&mut headers, left).unwrap();
+            text(&headers, "grpc-timeout").to_owned()
+        };
+        assert_eq!(sent(Duration::ZERO), "1m");
+        assert_eq!(sent(Duration::from_micros(999)), "1m");
+        assert_eq!(sent(Duration::from_millis(1500)), "1500m");
+        assert_eq!(sent(Duration::from_millis(99_999_999)), "99999999m");
+        assert_eq!(sent(Duration::from_millis(100_000_000)), "100000S");
+        assert_eq!(sent(Duration::MAX), "99999999S");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! * `builder`: settings, and the first connection
 //! * `database`: the name of a database
-//! * `session`: the one session of a client, made once for everybody who waits
+//! * `session`: the one session of a client, made once for everybody who waits,
+//!   replaced when it is old or gone
 //! * `headers`: what every call carries besides its message, and request ids
 //! * `request`: encoding requests, and sending one as often as its result needs it
 //! * `query`, `read`, `key`: the requests
@@ -114,7 +115,8 @@ impl Client {
     }
 
     async fn session(&self) -> Result<Arc<Session>, Error> {
-        self.inner.sessions.get().await
+        let session = self.inner.sessions.get().await;
+        session.map_err(|(status, attempts)| Error::status(status, attempts))
     }
 }
 

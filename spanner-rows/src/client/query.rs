@@ -1,11 +1,13 @@
 //! SQL queries with typed parameters.
 
 use std::fmt;
+use std::time::Duration;
 
 use super::Client;
-use super::request::{ReadCall, tag};
+use super::request::{CallSettings, ReadCall, tag};
 use crate::error::Error;
 use crate::result::batch::RowBatch;
+use crate::result::retry::RetrySettings;
 use crate::result::stream::RowStream;
 use crate::row::traits::{OwnedRow, SpannerRow};
 use crate::transport::Method;
@@ -49,6 +51,7 @@ pub struct Query {
     param_types: Vec<u8>,
     /// What is wrong with the parameters; told when the query is sent.
     problem: Option<String>,
+    settings: CallSettings,
 }
 
 impl Query {
@@ -60,6 +63,7 @@ impl Query {
             params: Vec::new(),
             param_types: Vec::new(),
             problem: None,
+            settings: CallSettings::NONE,
         }
     }
 
@@ -79,6 +83,20 @@ impl Query {
             with_length(out, |out| V::column_type().encode(out));
         });
         self.names.push(name);
+        self
+    }
+
+    /// When the query is sent again after a failure, and what is held back until then,
+    /// in place of the [client's settings](crate::ClientBuilder::retry).
+    pub fn retry(mut self, settings: RetrySettings) -> Self {
+        self.settings.retry = Some(settings);
+        self
+    }
+
+    /// How long the query may take as a whole, from sending it to the end of its
+    /// result ([`RetrySettings::timeout`]).
+    pub const fn timeout(mut self, time: Duration) -> Self {
+        self.settings.timeout = Some(time);
         self
     }
 
@@ -112,7 +130,7 @@ impl Query {
     /// Cancel safe: the query is then cancelled.
     pub async fn rows<T: SpannerRow>(self) -> Result<RowStream<T>, Error> {
         let call = self.encode()?;
-        self.client.send(call).await
+        self.client.send(call, &self.settings).await
     }
 
     /// The only row of the result.

@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::time::Duration;
 
 use super::Client;
 use super::key::{Key, KeyRange, put_key};
-use super::request::{ReadCall, integer_tag, put_integer, tag};
+use super::request::{CallSettings, ReadCall, integer_tag, put_integer, tag};
 use crate::error::Error;
 use crate::result::batch::RowBatch;
+use crate::result::retry::RetrySettings;
 use crate::result::stream::RowStream;
 use crate::row::spec::column_names;
 use crate::row::traits::{OwnedRow, SpannerRow};
@@ -58,6 +60,7 @@ pub struct Read<T> {
     /// Whether the caller has said which rows, even if that was "none".
     selected: bool,
     limit: Option<u64>,
+    settings: CallSettings,
     _row: PhantomData<fn() -> T>,
 }
 
@@ -71,6 +74,7 @@ impl<T> Read<T> {
             key_set: Vec::new(),
             selected: false,
             limit: None,
+            settings: CallSettings::NONE,
             _row: PhantomData,
         }
     }
@@ -133,6 +137,20 @@ impl<T> Read<T> {
         self.limit = Some(rows);
         self
     }
+
+    /// When the read is sent again after a failure, and what is held back until then,
+    /// in place of the [client's settings](crate::ClientBuilder::retry).
+    pub fn retry(mut self, settings: RetrySettings) -> Self {
+        self.settings.retry = Some(settings);
+        self
+    }
+
+    /// How long the read may take as a whole, from sending it to the end of its
+    /// result ([`RetrySettings::timeout`]).
+    pub const fn timeout(mut self, time: Duration) -> Self {
+        self.settings.timeout = Some(time);
+        self
+    }
 }
 
 impl<T: SpannerRow> Read<T> {
@@ -149,7 +167,7 @@ impl<T: SpannerRow> Read<T> {
     /// Cancel safe: the read is then cancelled.
     pub async fn rows(self) -> Result<RowStream<T>, Error> {
         let call = self.encode()?;
-        self.client.send(call).await
+        self.client.send(call, &self.settings).await
     }
 
     /// The only row of the result.
@@ -265,6 +283,7 @@ impl<T> Clone for Read<T> {
             key_set: self.key_set.clone(),
             selected: self.selected,
             limit: self.limit,
+            settings: self.settings.clone(),
             _row: PhantomData,
         }
     }

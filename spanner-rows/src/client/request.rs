@@ -3,18 +3,24 @@
 //! Requests are written in wire form directly, not through generated messages:
 //! parameters and keys are encoded already when they arrive here.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
+use http::HeaderMap;
+use tokio::time::{Instant, timeout_at};
 
-use super::Client;
-use super::headers::{Headers, RequestId};
+use super::headers::{RequestId, put_timeout};
 use super::session::Session;
+use super::{Client, Inner};
 use crate::error::{Code, Error, Status};
+use crate::result::retry::RetrySettings;
+use crate::result::source::too_late;
 use crate::result::stream::RowStream;
 use crate::row::traits::SpannerRow;
-use crate::transport::{BoxFuture, Call, Messages, Method, Opener, Transport};
+use crate::transport::{BoxFuture, Call, Messages, Method, Opener};
 use crate::wire::writer::{put_bytes, put_varint};
 
 /// The tag of a length-delimited field.
@@ -46,38 +52,84 @@ pub(super) struct ReadCall {
 
 impl Client {
     /// Sends a strong read and waits for the first message of its result.
-    pub(super) async fn send<T: SpannerRow>(&self, call: ReadCall) -> Result<RowStream<T>, Error> {
-        let sender = self.sender(&call, self.session().await?);
-        RowStream::open(Box::new(sender), &self.inner.retry).await
+    pub(super) async fn send<T: SpannerRow>(
+        &self,
+        call: ReadCall,
+        settings: &CallSettings,
+    ) -> Result<RowStream<T>, Error> {
+        let started = Instant::now();
+        let retry = settings.over(&self.inner.retry);
+        let deadline = retry.total().and_then(|time| started.checked_add(time));
+        let session = match deadline {
+            None => self.session().await?,
+            Some(deadline) => timeout_at(deadline, self.session())
+                .await
+                .map_err(|_| Error::status(too_late(retry.total().unwrap_or_default()), 1))??,
+        };
+        let sender = self.sender(call, session, deadline);
+        RowStream::open(Box::new(sender), &retry, started).await
     }
 
-    pub(super) fn sender(&self, call: &ReadCall, session: Arc<Session>) -> Sender {
-        let mut body = Vec::with_capacity(session.name().len() + call.fields.len() + 16);
-        put_bytes(&mut body, SESSION, session.name().as_bytes());
-        put_bytes(&mut body, TRANSACTION, STRONG_READ);
-        body.extend_from_slice(&call.fields);
+    pub(super) fn sender(
+        &self,
+        call: ReadCall,
+        session: Arc<Session>,
+        deadline: Option<Instant>,
+    ) -> Sender {
         Sender {
-            transport: self.inner.transport.clone(),
-            headers: self.inner.headers.clone(),
+            client: self.inner.clone(),
             id: self.inner.headers.new_request(),
+            body: body(&session, &call.fields),
             session,
-            method: call.method,
-            body: body.into(),
-            token_tag: call.token_tag,
+            next_session: None,
+            call,
+            deadline,
         }
     }
 }
 
+/// What one request has of its own in place of the client's settings.
+#[derive(Clone, Debug)]
+pub(super) struct CallSettings {
+    pub(super) retry: Option<RetrySettings>,
+    pub(super) timeout: Option<Duration>,
+}
+
+impl CallSettings {
+    pub(super) const NONE: Self = Self {
+        retry: None,
+        timeout: None,
+    };
+
+    fn over<'a>(&'a self, client: &'a RetrySettings) -> Cow<'a, RetrySettings> {
+        let retry = self.retry.as_ref().unwrap_or(client);
+        match self.timeout {
+            None => Cow::Borrowed(retry),
+            Some(timeout) => Cow::Owned(retry.clone().timeout(timeout)),
+        }
+    }
+}
+
+/// A request that is a strong read.
+fn body(session: &Session, fields: &[u8]) -> Bytes {
+    let mut body = Vec::with_capacity(session.name().len() + fields.len() + 16);
+    put_bytes(&mut body, SESSION, session.name().as_bytes());
+    put_bytes(&mut body, TRANSACTION, STRONG_READ);
+    body.extend_from_slice(fields);
+    body.into()
+}
+
 /// Sends one request, each time from another resume token on.
-#[derive(Debug)]
 pub(super) struct Sender {
-    transport: Arc<dyn Transport>,
-    headers: Arc<Headers>,
+    client: Arc<Inner>,
     id: RequestId,
     session: Arc<Session>,
-    method: Method,
+    /// Filled by the attempt that finds out which session takes the place of a lost one.
+    next_session: Option<Arc<OnceLock<Arc<Session>>>>,
+    call: ReadCall,
     body: Bytes,
-    token_tag: u8,
+    /// When the answer is no longer wanted.
+    deadline: Option<Instant>,
 }
 
 impl Opener for Sender {
@@ -86,25 +138,73 @@ impl Opener for Sender {
         resume_token: &[u8],
         attempt: u32,
     ) -> BoxFuture<'static, Result<Box<dyn Messages>, Status>> {
-        let id: Arc<str> = self.id.attempt(attempt).into();
-        let headers = match self.headers.of_read(self.session.params(), &id) {
-            Ok(headers) => headers,
-            Err(error) => {
-                let status = Status::new(Code::Internal, error.to_string());
-                return Box::pin(std::future::ready(Err(status)));
-            }
+        if let Some(session) = self.next_session.as_ref().and_then(|next| next.get()) {
+            self.session = session.clone();
+            self.body = body(&self.session, &self.call.fields);
+            self.next_session = None;
+        }
+        let attempt = Attempt {
+            client: self.client.clone(),
+            id: self.id.attempt(attempt).into(),
+            method: self.call.method,
+            deadline: self.deadline,
         };
-        let answer = self.transport.open(Call {
-            method: self.method,
-            headers,
-            body: with_token(&self.body, self.token_tag, resume_token),
-        });
-        Box::pin(async move {
-            match answer.await {
-                Ok(messages) => Ok(Box::new(Named { messages, id }) as Box<dyn Messages>),
-                Err(status) => Err(status.with_request_id(id)),
+        match &self.next_session {
+            None => {
+                let body = with_token(&self.body, self.call.token_tag, resume_token);
+                Box::pin(attempt.send(self.session.clone(), body))
             }
-        })
+            Some(next) => {
+                let (next, fields) = (next.clone(), self.call.fields.clone());
+                Box::pin(async move {
+                    let session = attempt.client.sessions.get().await;
+                    let session = session.map_err(|(status, _)| status)?;
+                    // A token would be one of the lost session: there is none.
+                    let body = body(next.get_or_init(|| session.clone()), &fields);
+                    attempt.send(session, body).await
+                })
+            }
+        }
+    }
+
+    fn change_session(&mut self) -> bool {
+        self.client.sessions.forget(&self.session);
+        self.next_session = Some(Arc::default());
+        // A read in a transaction of its own has no tie to its session.
+        true
+    }
+}
+
+/// One attempt of a request.
+struct Attempt {
+    client: Arc<Inner>,
+    id: Arc<str>,
+    method: Method,
+    deadline: Option<Instant>,
+}
+
+impl Attempt {
+    async fn send(self, session: Arc<Session>, body: Bytes) -> Result<Box<dyn Messages>, Status> {
+        let headers = self.headers(&session);
+        let call = Call {
+            method: self.method,
+            headers: headers.map_err(|error| Status::new(Code::Internal, error.to_string()))?,
+            body,
+        };
+        let id = self.id;
+        match self.client.transport.open(call).await {
+            Ok(messages) => Ok(Box::new(Named { messages, id })),
+            Err(status) => Err(status.with_request_id(id)),
+        }
+    }
+
+    fn headers(&self, session: &Session) -> Result<HeaderMap, Error> {
+        let mut headers = self.client.headers.of_read(session.params(), &self.id)?;
+        if let Some(deadline) = self.deadline {
+            let left = deadline.saturating_duration_since(Instant::now());
+            put_timeout(&mut headers, left)?;
+        }
+        Ok(headers)
     }
 }
 

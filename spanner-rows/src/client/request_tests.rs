@@ -437,7 +437,7 @@ async fn a_later_attempt_has_the_token_and_its_own_number() {
         .param("p", 1_i64)
         .encode()
         .unwrap();
-    let mut sender = client.sender(&call, Arc::clone(&session));
+    let mut sender = client.sender(call, Arc::clone(&session), None);
     let status = sender.open(&[], 1).await.err().unwrap();
     let first = recorder.last();
     assert_eq!(
@@ -467,7 +467,7 @@ async fn a_later_attempt_has_the_token_and_its_own_number() {
 
     let call = client.read::<Named>("T").all().encode().unwrap();
     client
-        .sender(&call, session)
+        .sender(call, session, None)
         .open(b"read", 1)
         .await
         .err()

@@ -1,18 +1,19 @@
-//! The one session of a client, made once for everybody who waits.
+//! The one session of a client: made once for everybody who waits, replaced when
+//! it is old or gone.
 //!
 //! A multiplexed session serves any number of reads at the same time and is
 //! never deleted by its users (`Session.multiplexed`).
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderValue;
 use prost::Message as _;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::database::DatabaseName;
 use super::headers::{Headers, request_params};
@@ -22,6 +23,12 @@ use crate::transport::{Call, Method, Transport};
 
 /// How long a session may take, all attempts together.
 const LIMIT: Duration = Duration::from_secs(30);
+/// How much longer to wait for the one who is making a session.
+const GRACE: Duration = Duration::from_secs(5);
+/// How long a session is used. The service keeps one for 28 days.
+const LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// When to try again to replace a session that is old.
+const TRY_AGAIN_AFTER: Duration = Duration::from_secs(10 * 60);
 const MAX_ATTEMPTS: u32 = 10;
 const FIRST_WAIT: Duration = Duration::from_millis(20);
 const MAX_WAIT: Duration = Duration::from_secs(5);
@@ -45,14 +52,29 @@ impl Session {
     }
 }
 
-/// Makes the session with the first use and keeps it.
+/// Makes the session with the first use, keeps it, and replaces it in time.
 ///
-/// Whoever comes while it is being made waits for the same attempt and gets the
-/// same failure; the next use after a failure tries again.
+/// Whoever comes while the first one is being made waits for the same attempt
+/// and gets the same failure; the next use after a failure tries again. A session
+/// that grows old is replaced while it goes on serving; whoever has it keeps it.
 #[derive(Debug)]
 pub(super) struct Sessions {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
     maker: Maker,
-    current: Mutex<Option<watch::Receiver<Outcome>>>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    current: Option<Arc<Session>>,
+    /// When `current` is to be replaced.
+    renew_at: Instant,
+    /// The session that is being made.
+    next: Option<watch::Receiver<Outcome>>,
 }
 
 /// `None` while the session is being made. A failure comes with the number of attempts.
@@ -79,48 +101,104 @@ impl Sessions {
             params: request_params("database", database.as_str())?,
             request: request.encode_to_vec().into(),
         };
+        let state = State {
+            current: None,
+            renew_at: Instant::now(),
+            next: None,
+        };
         Ok(Self {
-            maker,
-            current: Mutex::new(None),
+            shared: Arc::new(Shared {
+                maker,
+                state: Mutex::new(state),
+            }),
         })
     }
 
-    /// The session. Cancel safe: others wait for it, too.
-    pub(super) async fn get(&self) -> Result<Arc<Session>, Error> {
-        let mut outcome = self.current_or_new();
-        let outcome = match outcome.wait_for(Option::is_some).await {
-            Ok(outcome) => outcome.clone(),
-            Err(_) => None,
+    /// The session, or why there is none and after how many attempts.
+    ///
+    /// Cancel safe: others wait for it, too.
+    pub(super) async fn get(&self) -> Result<Arc<Session>, (Status, u32)> {
+        let mut outcome = match self.shared.current_or_next() {
+            Ok(session) => return Ok(session),
+            Err(next) => next,
         };
-        match outcome {
-            Some(Ok(session)) => Ok(session),
-            Some(Err((status, attempts))) => Err(Error::status(status, attempts)),
-            None => {
-                let text = "the runtime that was making the session is gone: ask again";
-                Err(Error::status(Status::new(Code::Cancelled, text), 1))
+        // The limit is kept by the task that makes the session, which stands still
+        // when its runtime does: then by whoever waits.
+        let outcome = match timeout(LIMIT + GRACE, outcome.wait_for(Option::is_some)).await {
+            Ok(Ok(outcome)) => outcome.clone(),
+            _ => None,
+        };
+        outcome.unwrap_or_else(|| {
+            let text = "the runtime that was making the session is gone or stands still: ask again";
+            Err((Status::new(Code::Cancelled, text), 1))
+        })
+    }
+
+    /// The server does not know this session: another one is to be used.
+    pub(super) fn forget(&self, session: &Arc<Session>) {
+        let mut state = self.shared.lock();
+        // Somebody else may have said so before, and another one been made since.
+        if state
+            .current
+            .as_ref()
+            .is_some_and(|it| Arc::ptr_eq(it, session))
+        {
+            state.current = None;
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The session to use, or the one to wait for.
+    fn current_or_next(self: &Arc<Self>) -> Result<Arc<Session>, watch::Receiver<Outcome>> {
+        let mut state = self.lock();
+        match &state.current {
+            Some(session) if Instant::now() < state.renew_at => Ok(session.clone()),
+            Some(session) => {
+                let session = session.clone();
+                self.next(&mut state);
+                Ok(session)
             }
+            None => Err(self.next(&mut state)),
         }
     }
 
-    fn current_or_new(&self) -> watch::Receiver<Outcome> {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(outcome) = &*current {
-            // In this order: what is decided is decided before its sender is gone.
-            let abandoned = outcome.has_changed().is_err();
-            let usable = match &*outcome.borrow() {
-                Some(result) => result.is_ok(),
-                None => !abandoned,
-            };
-            if usable {
-                return outcome.clone();
-            }
+    /// The session that is being made; begins to make one if need be.
+    fn next(self: &Arc<Self>, state: &mut State) -> watch::Receiver<Outcome> {
+        if let Some(next) = &state.next
+            // Its task ends with its runtime.
+            && next.has_changed().is_ok()
+        {
+            return next.clone();
         }
         let (made, outcome) = watch::channel(None);
-        let maker = self.maker.clone();
+        state.next = Some(outcome.clone());
+        let shared = self.clone();
         // A task of its own: whoever asked first may be cancelled.
-        tokio::spawn(async move { made.send_replace(Some(maker.make().await)) });
-        *current = Some(outcome.clone());
+        tokio::spawn(async move {
+            let result = shared.maker.make().await;
+            shared.take_over(&result);
+            made.send_replace(Some(result));
+        });
         outcome
+    }
+
+    /// From now on the new session is used; without one the old one stays.
+    fn take_over(&self, made: &Result<Arc<Session>, (Status, u32)>) {
+        let mut state = self.lock();
+        state.next = None;
+        let in_use_for = match made {
+            Ok(session) => {
+                state.current = Some(session.clone());
+                LIFE
+            }
+            Err(_) => TRY_AGAIN_AFTER,
+        };
+        state.renew_at = Instant::now() + in_use_for;
     }
 }
 

@@ -183,6 +183,30 @@ fn a_runtime_that_ends_does_not_leave_waiters_for_ever() {
     assert_eq!(recorder.calls().len(), 2);
 }
 
+#[test]
+fn a_runtime_that_stands_still_does_not_hold_up_others() {
+    let runtime = || {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_all().start_paused(true).build().unwrap()
+    };
+    let recorder = Recorder::sessions_only();
+    let client = recorder.client();
+    let still = runtime();
+    still.block_on(async {
+        timeout(Duration::from_millis(10), client.session())
+            .await
+            .unwrap_err();
+    });
+    // Its task goes on making the session, but nobody drives it.
+    runtime().block_on(async {
+        let start = Instant::now();
+        let error = client.session().await.unwrap_err();
+        assert!(error.to_string().contains("stands still"), "{error}");
+        assert!(start.elapsed() < Duration::from_secs(40));
+    });
+    still.block_on(client.session()).unwrap();
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_session_that_makes_no_sense_is_an_error() {
     let cases: [(Vec<&'static [u8]>, &str); 4] = [
@@ -202,4 +226,91 @@ async fn a_session_that_makes_no_sense_is_an_error() {
         assert_eq!(error.code(), Code::Internal);
         assert!(error.to_string().contains(text), "{error}");
     }
+}
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A recorder whose n-th session is named by its number, or fails.
+fn numbered(fails: impl Fn(u32) -> bool + Send + Sync + 'static) -> std::sync::Arc<Recorder> {
+    Recorder::new(move |n, _| match fails(n) {
+        true => Err(status(Code::PermissionDenied)),
+        false => Ok(vec![session(&n.to_string())]),
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_old_session_serves_until_the_new_one_is_there() {
+    let recorder = numbered(|_| false);
+    let client = recorder.client();
+    let first = client.session().await.unwrap();
+    tokio::time::advance(7 * DAY - Duration::from_secs(1)).await;
+    assert_eq!(client.session().await.unwrap().name(), "1");
+    assert_eq!(recorder.calls().len(), 1);
+    tokio::time::advance(Duration::from_secs(2)).await;
+    // Nobody waits, and one new session is enough for all who come.
+    let start = Instant::now();
+    for _ in 0..5 {
+        assert_eq!(client.session().await.unwrap().name(), "1");
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(client.session().await.unwrap().name(), "2");
+    assert_eq!(recorder.calls().len(), 2);
+    // Whoever has the old one keeps it, and the new one lasts as long.
+    assert_eq!(first.name(), "1");
+    tokio::time::advance(7 * DAY - Duration::from_secs(1)).await;
+    assert_eq!(client.session().await.unwrap().name(), "2");
+    assert_eq!(recorder.calls().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_cannot_be_replaced_is_kept() {
+    let recorder = numbered(|n| n == 2);
+    let client = recorder.client();
+    client.session().await.unwrap();
+    tokio::time::advance(8 * DAY).await;
+    client.session().await.unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(recorder.calls().len(), 2);
+    // It is not tried again with every use, but after ten minutes.
+    tokio::time::advance(Duration::from_secs(9 * 60)).await;
+    assert_eq!(client.session().await.unwrap().name(), "1");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(recorder.calls().len(), 2);
+    tokio::time::advance(Duration::from_secs(60)).await;
+    assert_eq!(client.session().await.unwrap().name(), "1");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(client.session().await.unwrap().name(), "3");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_session_is_replaced_once() {
+    let recorder = numbered(|_| false);
+    let client = recorder.client();
+    let lost = client.session().await.unwrap();
+    // Everybody who used it says so.
+    client.inner.sessions.forget(&lost);
+    let next = client.session().await.unwrap();
+    client.inner.sessions.forget(&lost);
+    client.inner.sessions.forget(&lost);
+    assert!(std::sync::Arc::ptr_eq(
+        &next,
+        &client.session().await.unwrap()
+    ));
+    assert_eq!(next.name(), "2");
+    assert_eq!(recorder.calls().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_lost_while_it_is_being_replaced() {
+    let recorder = numbered(|n| n == 2);
+    let client = recorder.client();
+    let lost = client.session().await.unwrap();
+    tokio::time::advance(8 * DAY).await;
+    client.session().await.unwrap();
+    client.inner.sessions.forget(&lost);
+    // The replacement under way is waited for; it fails, and so the next use asks again.
+    client.session().await.unwrap_err();
+    assert_eq!(client.session().await.unwrap().name(), "3");
 }

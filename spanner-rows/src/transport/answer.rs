@@ -29,7 +29,8 @@ impl Answer {
     /// Begins with the headers, which may be all there is.
     pub(super) fn new(head: &Parts, body: Body) -> Result<Self, Status> {
         let ended_in_headers = match status::from_headers(&head.headers) {
-            Some(end) => end.map(|()| true)?,
+            Some(Err(status)) => return Err(status),
+            Some(Ok(())) => status::check_head(head).map(|()| true)?,
             None => status::check_head(head).map(|()| false)?,
         };
         Ok(Self {

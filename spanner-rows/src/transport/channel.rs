@@ -20,6 +20,7 @@ use tonic::transport::Channel;
 use super::answer::Answer;
 use super::endpoint::Endpoint;
 use super::frames::PREFIX_LEN;
+use super::settings::ConnectionSettings;
 use super::{BoxFuture, Call, Messages, Transport, status};
 use crate::error::{Code, Error, Status};
 
@@ -28,21 +29,9 @@ pub(crate) const GRPC_VERSION: &str = "0.14.9";
 
 const USER_AGENT: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// A connection that answers no ping for the time-out is given up, so that a
-/// reader of a silent stream learns that its peer is gone.
-const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(120);
-const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(20);
-/// The largest HTTP/2 frame that the server may send. A message of usual size, about
-/// 32 KiB, then comes in one frame and need not be put together, which saves two
-/// thirds of the allocations and a fifth of the system time; more gains nothing.
-const FRAME_SIZE: u32 = 64 << 10;
-/// What the server may send ahead on one stream.
-const STREAM_WINDOW: u32 = 2 << 20;
-/// What it may send ahead on all streams together: as much as HTTP/2 can say. With
-/// less, a few streams that nobody reads for a while would hold up all others on
-/// the connection, for good if they wait for each other.
-const CONNECTION_WINDOW: u32 = i32::MAX as u32;
+/// Longer than any connection lives. hyper adds the times of the settings to the
+/// present one and panics when that is no point in time any more.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 /// A status with details may be larger than the 16 KiB that hyper allows.
 const MAX_HEADER_LIST_SIZE: u32 = 32 << 10;
 /// What still arrives for a stream that was dropped is ignored as long as the
@@ -58,7 +47,8 @@ pub(crate) struct TonicTransport {
 
 impl TonicTransport {
     /// Prepares the connection; nothing is sent yet.
-    pub(crate) fn new(endpoint: &Endpoint) -> Result<Self, Error> {
+    pub(crate) fn new(endpoint: &Endpoint, settings: &ConnectionSettings) -> Result<Self, Error> {
+        settings.check()?;
         // Channels start a task; without a runtime that would be a panic.
         if tokio::runtime::Handle::try_current().is_err() {
             return Err(Error::config(
@@ -70,13 +60,13 @@ impl TonicTransport {
             .map_err(|error| {
                 Error::config(format!("the endpoint `{endpoint}` cannot be used: {error}"))
             })?
-            .connect_timeout(CONNECT_TIMEOUT)
-            .http2_keep_alive_interval(KEEP_ALIVE_INTERVAL)
-            .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
+            .connect_timeout(settings.connect_timeout.min(LONGEST))
+            .http2_keep_alive_interval(settings.keep_alive_interval.min(LONGEST))
+            .keep_alive_timeout(settings.keep_alive_timeout.min(LONGEST))
             .keep_alive_while_idle(true)
-            .max_frame_size(FRAME_SIZE)
-            .initial_stream_window_size(STREAM_WINDOW)
-            .initial_connection_window_size(CONNECTION_WINDOW)
+            .max_frame_size(settings.frame_size)
+            .initial_stream_window_size(settings.stream_window)
+            .initial_connection_window_size(settings.connection_window)
             .http2_max_header_list_size(MAX_HEADER_LIST_SIZE)
             .http2_max_concurrent_reset_streams(REMEMBERED_STREAMS)
             .connect_lazy();

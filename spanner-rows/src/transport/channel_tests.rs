@@ -10,9 +10,10 @@ use tokio::net::TcpListener;
 
 use super::channel::TonicTransport;
 use super::endpoint::Endpoint;
+use super::settings::ConnectionSettings;
 use super::test_server::{Exchange, Fate, Server, framed, ok, trailers};
 use super::{Call, Messages, Method, Transport};
-use crate::error::{Code, Status};
+use crate::error::{Code, Error, Status};
 
 fn call(body: &'static [u8]) -> Call {
     Call {
@@ -20,6 +21,10 @@ fn call(body: &'static [u8]) -> Call {
         headers: trailers(&[("x-test", "yes")]),
         body: Bytes::from_static(body),
     }
+}
+
+fn connect(endpoint: &Endpoint) -> Result<TonicTransport, Error> {
+    TonicTransport::new(endpoint, &ConnectionSettings::default())
 }
 
 async fn next(messages: &mut Box<dyn Messages>) -> Option<Result<Bytes, Status>> {
@@ -55,7 +60,7 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     let server = Server::start(handler).await;
-    read(&TonicTransport::new(&server.endpoint).unwrap()).await
+    read(&connect(&server.endpoint).unwrap()).await
 }
 
 fn assert_broken(end: Result<(), Status>, text: &str) {
@@ -126,7 +131,7 @@ async fn a_large_request_arrives() {
         stream.send_trailers(ok()).unwrap();
     })
     .await;
-    let transport = TonicTransport::new(&server.endpoint).unwrap();
+    let transport = connect(&server.endpoint).unwrap();
     let answer = transport.unary(call(body)).await.unwrap();
     assert_eq!(answer, ((6 << 20) + 5).to_string());
 }
@@ -214,7 +219,7 @@ async fn a_closed_connection_is_an_error_and_the_next_call_connects_again() {
             }
         })
         .await;
-        let transport = TonicTransport::new(&server.endpoint).unwrap();
+        let transport = connect(&server.endpoint).unwrap();
         let (messages, end) = read(&transport).await;
         assert_eq!(messages, ["one"], "{reason:?}");
         assert_broken(end, "");
@@ -298,7 +303,7 @@ async fn nobody_there() {
     let address = listener.local_addr().unwrap().to_string();
     drop(listener);
     let endpoint = Endpoint::resolve(Some(&address), None).unwrap();
-    let (_, end) = read(&TonicTransport::new(&endpoint).unwrap()).await;
+    let (_, end) = read(&connect(&endpoint).unwrap()).await;
     assert_broken(end, "refused");
 }
 
@@ -326,7 +331,7 @@ async fn answers_dropped_early_do_not_break_the_connection() {
     .await;
     // The server learns late that nobody listens, and goes on sending until then.
     let endpoint = server.behind_slow_uplink(Duration::from_millis(50)).await;
-    let transport = TonicTransport::new(&endpoint).unwrap();
+    let transport = connect(&endpoint).unwrap();
     for round in 0..6 {
         let opening: Vec<_> = (0..120)
             .map(|_| tokio::spawn(transport.open(call(b""))))
@@ -349,7 +354,7 @@ async fn streams_that_nobody_reads_hold_up_no_others() {
         stream.send_trailers(ok()).unwrap();
     })
     .await;
-    let transport = TonicTransport::new(&server.endpoint).unwrap();
+    let transport = connect(&server.endpoint).unwrap();
     let mut unread = Vec::new();
     for _ in 0..20 {
         unread.push(transport.open(call(b"")).await.unwrap());
@@ -366,7 +371,7 @@ async fn a_dead_peer_is_noticed() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let endpoint = Endpoint::resolve(Some(&address), None).unwrap();
-    let transport = TonicTransport::new(&endpoint).unwrap();
+    let transport = connect(&endpoint).unwrap();
     let opened = tokio::spawn(async move { transport.open(call(b"")).await.err() });
     let (socket, _) = listener.accept().await.unwrap();
     tokio::time::sleep(Duration::from_millis(100)).await;
@@ -386,6 +391,6 @@ async fn a_dead_peer_is_noticed() {
 #[test]
 fn no_runtime_is_an_error_not_a_panic() {
     let endpoint = Endpoint::resolve(Some("127.0.0.1:1"), None).unwrap();
-    let error = TonicTransport::new(&endpoint).unwrap_err();
+    let error = connect(&endpoint).unwrap_err();
     assert!(error.to_string().contains("tokio runtime"));
 }

@@ -4,6 +4,7 @@
 //! library is named in this folder only, so that another one can take its place.
 //!
 //! * `endpoint`: which address, and whether it may be spoken to without TLS
+//! * `settings`: how connections are kept, windows and frames
 //! * `channel`: sends calls over a tonic channel
 //! * `frames`: cuts the body of an answer into messages
 //! * `answer`: the messages of one answer, and how it ended
@@ -13,10 +14,13 @@ mod answer;
 pub(crate) mod channel;
 pub(crate) mod endpoint;
 mod frames;
+pub(crate) mod settings;
 mod status;
 
 #[cfg(test)]
 mod channel_tests;
+#[cfg(test)]
+mod hostile_tests;
 #[cfg(test)]
 mod test_server;
 
@@ -116,4 +120,11 @@ pub(crate) trait Opener: Send {
         resume_token: &[u8],
         attempt: u32,
     ) -> BoxFuture<'static, Result<Box<dyn Messages>, Status>>;
+
+    /// The server does not know the session of the request. Answers whether the
+    /// request means the same on another session, which the next `open` then
+    /// sends it on.
+    fn change_session(&mut self) -> bool {
+        false
+    }
 }

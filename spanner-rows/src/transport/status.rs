@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::response::Parts;
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use percent_encoding::percent_decode;
 use prost::Message;
 
@@ -24,31 +24,74 @@ const DETAILS: &str = "grpc-status-details-bin";
 /// A serialised `google.rpc.RetryInfo`.
 const RETRY_INFO: &str = "google.rpc.retryinfo-bin";
 const RETRY_INFO_TYPE: &str = "google.rpc.RetryInfo";
+/// A serialised `google.rpc.ResourceInfo`.
+const RESOURCE_INFO: &str = "google.rpc.resourceinfo-bin";
+const RESOURCE_INFO_TYPE: &str = "google.rpc.ResourceInfo";
+/// `ResourceInfo.resource_type` of a session that the server does not know.
+const SESSION_TYPE: &str = "google.spanner.v1.Session";
 
-/// The final status, if these headers or trailers have one.
+/// The final status, if these headers or trailers have one. When they have
+/// several, OK counts only if all say so.
 pub(super) fn from_headers(headers: &HeaderMap) -> Option<Result<(), Status>> {
-    let number = headers.get(STATUS)?.to_str().ok();
-    match number.and_then(|number| number.trim().parse().ok()) {
-        Some(0) => Some(Ok(())),
-        number => Some(Err(error_from(
-            Code::from_number(number.unwrap_or(-1)),
-            headers,
-        ))),
-    }
+    let mut numbers = headers.get_all(STATUS).iter().peekable();
+    numbers.peek()?;
+    let failure = numbers
+        .map(|text| (text, number(text)))
+        .find(|(_, number)| *number != Some(0));
+    let Some((text, number)) = failure else {
+        return Some(Ok(()));
+    };
+    Some(Err(error_from(text, number.unwrap_or(-1), headers)))
 }
 
-fn error_from(code: Code, headers: &HeaderMap) -> Status {
-    let message = headers.get(MESSAGE).map_or_else(String::new, |message| {
-        percent_decode(message.as_bytes())
+/// A number as gRPC writes it, in digits only.
+fn number(text: &HeaderValue) -> Option<i32> {
+    let text = text.to_str().ok()?;
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_number)
+}
+
+fn error_from(text: &HeaderValue, number: i32, headers: &HeaderMap) -> Status {
+    let code = Code::from_number(number);
+    let message = match headers.get(MESSAGE) {
+        Some(message) => percent_decode(message.as_bytes())
             .decode_utf8_lossy()
-            .into_owned()
-    });
+            .into_owned(),
+        None if code.number() != number => format!("the server ended with grpc-status {text:?}"),
+        None => String::new(),
+    };
     let details = binary(headers, DETAILS).unwrap_or_default();
-    let delay = delay_in_details(&details)
-        .or_else(|| delay_of(&rpc::RetryInfo::decode(binary(headers, RETRY_INFO)?).ok()?));
+    // Servers send what there is to say in the details, in a trailer of its own, or in both.
+    let infos = rpc::Status::decode(details.clone()).unwrap_or_default();
+    let mut delays = each_info(&infos, RETRY_INFO_TYPE, headers, RETRY_INFO);
+    let mut resources = each_info(&infos, RESOURCE_INFO_TYPE, headers, RESOURCE_INFO);
+    let delay = delays.find_map(|info: rpc::RetryInfo| delay_of(&info));
+    let no_session =
+        resources.any(|info: rpc::ResourceInfo| last_part(&info.resource_type) == SESSION_TYPE);
     Status::new(code, message)
-        .with_details(details)
         .with_retry_delay(delay)
+        .with_session_not_found(no_session)
+        .with_details(details)
+}
+
+/// The messages of one type in the details, and the one in the trailer of that type.
+fn each_info<'a, M: Message + Default>(
+    status: &'a rpc::Status,
+    name: &'static str,
+    headers: &'a HeaderMap,
+    trailer: &'static str,
+) -> impl Iterator<Item = M> {
+    let named = status
+        .details
+        .iter()
+        .filter(move |any| last_part(&any.type_url) == name)
+        .filter_map(|any| M::decode(&*any.value).ok());
+    named.chain(binary(headers, trailer).and_then(|info| M::decode(info).ok()))
+}
+
+/// A type URL without the server that is to know the type.
+fn last_part(url: &str) -> &str {
+    url.rsplit('/').next().unwrap_or(url)
 }
 
 /// The content of a binary header. gRPC sends base64 with or without padding; a
@@ -60,16 +103,6 @@ fn binary(headers: &HeaderMap, name: &str) -> Option<Bytes> {
         .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
         .find_map(|text| base64_simd::forgiving_decode_to_vec(text).ok())
         .map(Bytes::from)
-}
-
-fn delay_in_details(details: &Bytes) -> Option<Duration> {
-    let status = rpc::Status::decode(details.clone()).ok()?;
-    let is_retry_info = |url: &str| url.rsplit('/').next() == Some(RETRY_INFO_TYPE);
-    let mut infos = status
-        .details
-        .iter()
-        .filter(|any| is_retry_info(&any.type_url));
-    infos.find_map(|any| delay_of(&rpc::RetryInfo::decode(&*any.value).ok()?))
 }
 
 /// A delay of nothing asks for nothing. (The conversion of `prost_types` panics
@@ -217,6 +250,17 @@ mod tests {
     }
 
     #[test]
+    fn one_of_several_statuses_that_is_not_ok() {
+        for statuses in [["0", "13"], ["13", "0"]] {
+            let status = status(&statuses.map(|number| ("grpc-status", number)));
+            assert_eq!(status.code(), Code::Internal);
+            assert_eq!(status.to_string(), "INTERNAL");
+        }
+        let twice = headers(&[("grpc-status", "0"), ("grpc-status", "00")]);
+        assert!(from_headers(&twice).unwrap().is_ok());
+    }
+
+    #[test]
     fn code_and_message() {
         let status = status(&[
             ("grpc-status", "5"),
@@ -229,8 +273,22 @@ mod tests {
 
     #[test]
     fn odd_metadata_is_no_reason_to_panic() {
-        for number in ["", "99", "-3", "abc", "99999999999999999999"] {
-            assert_eq!(status(&[("grpc-status", number)]).code(), Code::Unknown);
+        for number in [
+            "",
+            "99",
+            "-3",
+            "abc",
+            "99999999999999999999",
+            "-0",
+            "+0",
+            "0,0",
+            "0x0",
+        ] {
+            let status = status(&[("grpc-status", number)]);
+            assert_eq!(status.code(), Code::Unknown);
+            let text = format!("the server ended with grpc-status {number:?}");
+            assert_eq!(status.message(), text);
+            assert_eq!(status.to_string(), format!("UNKNOWN: {text}"));
         }
         let mut map = headers(&[("grpc-status-details-bin", "*not base64*")]);
         map.insert("grpc-status", HeaderValue::from_bytes(b"\xff").unwrap());
@@ -275,6 +333,49 @@ mod tests {
             let status = status(&[("grpc-status", "8"), ("google.rpc.retryinfo-bin", &value)]);
             assert_eq!(status.retry_delay(), Some(Duration::from_millis(7)));
         }
+    }
+
+    fn resource_info(resource_type: &str) -> Vec<u8> {
+        rpc::ResourceInfo {
+            resource_type: resource_type.to_owned(),
+            ..rpc::ResourceInfo::default()
+        }
+        .encode_to_vec()
+    }
+
+    #[test]
+    fn a_session_that_is_not_found() {
+        const SESSION: &str = "type.googleapis.com/google.spanner.v1.Session";
+        const DATABASE: &str = "type.googleapis.com/google.spanner.admin.database.v1.Database";
+        for (kind, expected) in [(SESSION, true), (DATABASE, false)] {
+            let any = |name: &str, value| Any {
+                type_url: format!("type.googleapis.com/{name}"),
+                value,
+            };
+            let details = rpc::Status {
+                details: vec![
+                    any("google.rpc.ResourceInfo", vec![0xff]),
+                    any("google.rpc.RetryInfo", resource_info(SESSION)),
+                    any("google.rpc.ResourceInfo", resource_info(kind)),
+                ],
+                ..rpc::Status::default()
+            };
+            for (name, content) in [
+                ("grpc-status-details-bin", details.encode_to_vec()),
+                ("google.rpc.resourceinfo-bin", resource_info(kind)),
+            ] {
+                let gone = status(&[("grpc-status", "5"), (name, &base64(&content))]);
+                assert_eq!(gone.is_session_not_found(), expected, "{name} {kind}");
+                // Another code is another failure.
+                let busy = status(&[("grpc-status", "9"), (name, &base64(&content))]);
+                assert!(!busy.is_session_not_found());
+            }
+        }
+        let text = "Session not found: projects/p/instances/i/databases/d/sessions/s";
+        let gone = status(&[("grpc-status", "5"), ("grpc-message", text)]);
+        assert!(gone.is_session_not_found());
+        let gone = status(&[("grpc-status", "5"), ("grpc-message", "Table not found: T")]);
+        assert!(!gone.is_session_not_found());
     }
 
     #[test]
