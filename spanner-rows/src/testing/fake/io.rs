@@ -15,8 +15,8 @@ use tokio::sync::{Notify, watch};
 /// read would hold it up for ever.
 const FLUSH_LIMIT: Duration = Duration::from_secs(5);
 
-/// What a call can ask of its connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// What a call can ask of its connection; the later in this list, the stronger.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub(super) enum Command {
     #[default]
     Serve,
@@ -36,7 +36,14 @@ pub(super) struct Control {
 
 impl Control {
     pub(super) fn send(&self, command: Command) {
-        self.command.send_replace(command);
+        // Calls that ask at the same moment: the connection sees the strongest only.
+        self.command.send_if_modified(|strongest| {
+            let stronger = command > *strongest;
+            if stronger {
+                *strongest = command;
+            }
+            stronger
+        });
     }
 
     pub(super) fn commands(&self) -> watch::Receiver<Command> {

@@ -1,6 +1,5 @@
 //! The accept loop and the connections.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,7 +53,7 @@ async fn serve_connection(stream: TcpStream, state: Arc<State>) {
     let io = TokioIo::new(CountingStream::new(stream, Arc::clone(&control)));
     let service = service_fn(move |request| {
         let (state, control) = (Arc::clone(&state), Arc::clone(&control));
-        async move { Ok::<_, Infallible>(service::answer(state, control, request).await) }
+        service::answer(state, control, request)
     });
     let mut connection = Box::pin(
         http2::Builder::new(TokioExecutor::new())

@@ -1,5 +1,6 @@
 //! From a request to its answer.
 
+use std::future::pending;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -28,17 +29,26 @@ use crate::wire::writer::put_bytes;
 /// What the paths of all methods begin with.
 const SERVICE: &str = "/google.spanner.v1.Spanner/";
 
-/// Answers one call.
+/// Answers one call. An error resets it before its headers.
 pub(super) async fn answer(
     state: Arc<State>,
     control: Arc<Control>,
     request: http::Request<Incoming>,
-) -> Response<Body> {
+) -> Result<Response<Body>, h2::Error> {
     match try_answer(state, &control, request).await {
-        Ok(Reply::Script(script)) => script_response(script, control),
-        Ok(Reply::Response(response)) => response,
-        Err(failure) => failure_response(&failure),
+        Ok(Reply::Script(script)) => script_response(script, control).await,
+        Ok(Reply::Response(response)) => Ok(response.map(|body| counted(body, control))),
+        Err(failure) => Ok(failure_response(&failure)),
     }
+}
+
+/// The body, with its content counted as that of scripts is: what waits until
+/// everything is written compares the two sums.
+fn counted(body: Body, control: Arc<Control>) -> Body {
+    Body::new(body.map_frame(move |frame| {
+        control.queue(frame.data_ref().map_or(0, Bytes::len));
+        frame
+    }))
 }
 
 enum Reply {
@@ -169,12 +179,21 @@ fn list_values(rows: &RowsAnswer) -> Vec<Bytes> {
         .collect()
 }
 
-fn script_response(mut script: Script, control: Arc<Control>) -> Response<Body> {
-    match script.next() {
+async fn script_response(
+    mut script: Script,
+    control: Arc<Control>,
+) -> Result<Response<Body>, h2::Error> {
+    Ok(match script.next() {
         // As servers do when nothing was sent yet.
         Step::Fail(failure) => failure_response(&failure),
+        Step::Reset(code) => return Err(h2::Reason::from(code).into()),
+        Step::Disconnect => {
+            Arc::clone(&control).flushed().await;
+            control.send(Command::Disconnect);
+            pending().await
+        }
         first => response(Body::new(ScriptBody::new(first, script, control))),
-    }
+    })
 }
 
 /// A response whose headers are its trailers.

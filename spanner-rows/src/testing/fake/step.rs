@@ -33,11 +33,12 @@ pub enum Step {
     /// End the response body without any status.
     EndWithoutStatus,
     /// Break this call only: RST_STREAM with this HTTP/2 error code (0 NO_ERROR, 2 INTERNAL_ERROR, 7 REFUSED_STREAM, 8 CANCEL, …), once the messages
-    /// before it are written.
+    /// before it are written. As the first step it comes before the headers of the response.
     Reset(u32),
     /// Announce with GOAWAY that this connection takes no new calls. Calls under way go on.
     GoAway,
-    /// Close the TCP connection, and with it all its calls, once the messages before it are written.
+    /// Close the TCP connection, and with it all its calls, once the messages before it are written. As the first step it comes before the headers of
+    /// the response.
     Disconnect,
     /// Do nothing more, and do not end either.
     Hang,
