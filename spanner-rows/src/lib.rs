@@ -139,7 +139,10 @@ pub struct Readme;
 /// What generated code uses; not part of the promise of this crate.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::row::adapt::{Defaulted, Flatten, bind, unknown_variant};
+    pub use crate::row::adapt::{
+        Defaulted, Flatten, OwnedColumn, OwnedFlattened, bind, owned_column, owned_row,
+        unknown_variant,
+    };
     pub use crate::row::binder::BindField;
     pub use crate::row::cursor::RowCursor;
     pub use crate::row::json::JsonField;

@@ -2,7 +2,8 @@
 
 use super::merge::PartialRow;
 use crate::error::Error;
-use crate::row::segment::{Segment, Tables};
+use crate::row::segment::Segment;
+use crate::row::tables::Tables;
 use crate::wire::RowType;
 use crate::wire::message::{Layout, Message};
 use crate::wire::metadata::ResultMetadata;
@@ -166,7 +167,8 @@ impl Assembler {
 #[derive(Debug, Default)]
 pub(crate) struct Spares {
     starts: Vec<Vec<u32>>,
-    tables: Vec<Tables>,
+    #[expect(clippy::vec_box, reason = "segments hold the same boxes")]
+    tables: Vec<Box<Tables>>,
 }
 
 impl Spares {
@@ -187,16 +189,16 @@ impl Spares {
         }
     }
 
-    fn tables(&mut self) -> Tables {
-        self.tables.pop().unwrap_or_default()
+    pub(crate) fn tables(&mut self) -> Option<Box<Tables>> {
+        self.tables.pop()
     }
 
     /// Takes a segment back whose rows are done with.
     pub(crate) fn put_segment(&mut self, segment: Segment) {
         let (starts, tables) = segment.into_parts();
         self.put(starts);
-        if self.tables.len() < Self::KEPT && tables.is_worth_keeping() {
-            self.tables.push(tables);
+        if self.tables.len() < Self::KEPT {
+            self.tables.extend(tables);
         }
     }
 }

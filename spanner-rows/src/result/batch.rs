@@ -7,8 +7,7 @@ use std::sync::Arc;
 use super::assembler::Batch;
 use crate::error::Error;
 use crate::row::cursor::RowCursor;
-use crate::row::error::DecodeError;
-use crate::row::segment::Shape;
+use crate::row::segment::{Segment, Shape};
 use crate::row::traits::SpannerRow;
 use crate::wire::RowType;
 
@@ -70,39 +69,35 @@ impl<T: SpannerRow> RowBatch<T> {
     /// When `i` is not less than [`len`](Self::len), as indexing a slice does.
     pub fn row(&self, i: usize) -> Result<T::Row<'_>, Error> {
         assert!(i < self.len(), "row {i} of a batch of {} rows", self.len());
-        let row = read_row(
-            &self.rows,
-            &self.shape,
-            self.skip + i,
-            self.first_row,
-            |cursor| T::decode(cursor, &mut T::Spare::default()),
-        )?;
-        Ok(row)
+        let i = self.skip + i;
+        let (rows, at) = self.rows.locate(i);
+        self.read(rows, at, i)
+    }
+
+    /// Reads row `at` of a segment, row `i` of the message.
+    #[inline(always)]
+    fn read<'b>(&'b self, rows: &'b Segment, at: usize, i: usize) -> Result<T::Row<'b>, Error> {
+        let (page, known, values) = rows.row(&self.shape, at, self.first_row + (i - at) as u64);
+        let mut cursor = RowCursor::new(&page, known, page.binding(), values);
+        match T::decode(&mut cursor, &mut T::Spare::default()) {
+            Ok(row) => Ok(row),
+            Err(error) => Err(page.error(error).into()),
+        }
     }
 
     /// Decodes the rows in order, each when it is asked for.
     ///
     /// A row that cannot be read is an error in its place; the next one follows.
     pub fn iter(&self) -> BatchRows<'_, T> {
+        let (segment, at) = self.rows.locate(self.skip);
         BatchRows {
             batch: self,
-            next: 0,
-            end: self.len(),
+            segment,
+            before: self.skip - at,
+            next: self.skip,
+            end: self.rows.len(),
         }
     }
-}
-
-/// Reads row `i` of `rows`, whose first row has the number `first_row`.
-#[inline(always)]
-pub(crate) fn read_row<'row, R>(
-    rows: &'row Batch,
-    shape: &'row Shape,
-    i: usize,
-    first_row: u64,
-    read: impl FnOnce(&mut RowCursor<'_, 'row>) -> Result<R, DecodeError>,
-) -> Result<R, DecodeError> {
-    let (segment, at) = rows.locate(i);
-    segment.read(shape, at, first_row + i as u64, read)
 }
 
 impl<T: SpannerRow> fmt::Debug for RowBatch<T> {
@@ -126,6 +121,10 @@ impl<'b, T: SpannerRow> IntoIterator for &'b RowBatch<T> {
 /// The rows of a [`RowBatch`], decoded one by one.
 pub struct BatchRows<'b, T> {
     batch: &'b RowBatch<T>,
+    /// Where the next row lies, and how many rows of the message come before that.
+    segment: &'b Segment,
+    before: usize,
+    /// The rows left, among all rows of the message.
     next: usize,
     end: usize,
 }
@@ -140,7 +139,10 @@ impl<'b, T: SpannerRow> Iterator for BatchRows<'b, T> {
         }
         let i = self.next;
         self.next += 1;
-        Some(self.batch.row(i))
+        if i - self.before >= self.segment.rows() {
+            (self.segment, self.before) = (&self.batch.rows.rows, i);
+        }
+        Some(self.batch.read(self.segment, i - self.before, i))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -159,7 +161,8 @@ impl<T: SpannerRow> DoubleEndedIterator for BatchRows<'_, T> {
             return None;
         }
         self.end -= 1;
-        Some(self.batch.row(self.end))
+        let (rows, at) = self.batch.rows.locate(self.end);
+        Some(self.batch.read(rows, at, self.end))
     }
 }
 

@@ -226,7 +226,7 @@ impl PartialRow {
 
 /// The last element and where its tag stands.
 fn last_element(wire: &[u8], tag: u8, span: Span) -> Result<Option<(usize, Span)>, WireError> {
-    let mut elements = Elements::new(wire, tag, span);
+    let mut elements = Elements::new(span.of(wire), span.end, tag);
     let mut last = None;
     let mut at = elements.position();
     while let Some(element) = elements.next()? {

@@ -1,14 +1,19 @@
 use super::{KEPT_CAPACITY, PartialRow};
+use crate::error::Error;
 use crate::wire::reader::Span;
 use crate::wire::samples::{Sample, SampleMessage};
 
 fn append(row: &mut PartialRow, values: Vec<Sample>, chunked: bool) {
+    try_append(row, values, chunked).unwrap();
+}
+
+fn try_append(row: &mut PartialRow, values: Vec<Sample>, chunked: bool) -> Result<(), Error> {
     let wire = SampleMessage::of(values).encode();
     let span = Span {
         start: 0,
         end: wire.len(),
     };
-    row.append(&wire, span, chunked).unwrap();
+    row.append(&wire, span, chunked)
 }
 
 #[test]
@@ -26,6 +31,42 @@ fn pieces_are_appended_where_the_value_is_open() {
         [Sample::Null, Sample::text("abc"), Sample::text("d")]
     );
     assert!(row.finish().is_empty(), "nothing is left");
+}
+
+/// What Spanner never sends cannot be half of anything, in lists at any level.
+#[test]
+fn strange_kinds_at_a_seam_are_refused() {
+    let list = |elements: &[Sample]| Sample::List(elements.to_vec());
+    let one = |element: &Sample| Sample::List(vec![element.clone()]);
+    let text = Sample::text("a");
+    for strange in [Sample::Struct, Sample::Unset] {
+        let ends = [
+            strange.clone(),
+            list(&[text.clone(), strange.clone()]),
+            list(&[text.clone(), one(&strange)]),
+        ];
+        for value in ends {
+            let mut row = PartialRow::default();
+            let error = try_append(&mut row, vec![Sample::Null, value.clone()], true);
+            let error = error.expect_err("before the seam").to_string();
+            assert!(error.contains("only strings and lists can"), "{error}");
+            // Away from the seam it is not looked at.
+            try_append(&mut PartialRow::default(), vec![value, text.clone()], true).unwrap();
+        }
+        for (begun, piece) in [
+            (list(&[]), one(&strange)),
+            (one(&text), list(&[strange.clone(), text.clone()])),
+            (one(&list(&[])), one(&one(&strange))),
+        ] {
+            for goes_on in [false, true] {
+                let mut row = PartialRow::default();
+                append(&mut row, vec![begun.clone()], true);
+                let error = try_append(&mut row, vec![piece.clone()], goes_on);
+                let error = error.expect_err("behind the seam").to_string();
+                assert!(error.contains("only strings and lists can"), "{error}");
+            }
+        }
+    }
 }
 
 /// Filled-in lengths of every size that changes how they are written.

@@ -24,7 +24,7 @@ pub(crate) mod resumer;
 pub(crate) mod retry;
 pub(crate) mod rows;
 #[cfg(feature = "client")]
-mod source;
+pub(crate) mod source;
 #[cfg(feature = "client")]
 pub(crate) mod stream;
 

@@ -9,6 +9,7 @@ use super::assembler::{Assembler, Batch, Spares, no_metadata};
 use super::resumer::{Resumer, Retry};
 use super::retry::RetrySettings;
 use crate::error::{Error, Status};
+use crate::row::segment::Segment;
 use crate::types::timestamp::Timestamp;
 use crate::wire::RowType;
 use crate::wire::message::{Layout, Message};
@@ -140,7 +141,7 @@ impl ResultReader {
     }
 
     /// The stream ended with a status other than OK, or was not opened at all.
-    /// `now` is a time since any fixed point, `random` evenly spread over all numbers.
+    /// `now` is the time since the request was first sent, `random` evenly spread over all numbers.
     ///
     /// Answers the next attempt; nothing when there is to be none, because the
     /// result was complete or because `pop` has the error.
@@ -154,10 +155,25 @@ impl ResultReader {
         if retry.is_none() {
             self.stop(Error::status(status, attempt));
         }
-        // What was received and not released is gone.
+        self.forget_held();
+        retry
+    }
+
+    /// The session of the request is gone, and the request can be sent on another
+    /// one. Answers the next attempt; nothing when the result cannot start over,
+    /// and is then to [`fail`](Self::fail).
+    #[cfg(any(feature = "client", test))]
+    #[must_use]
+    pub(crate) fn start_over(&mut self) -> Option<Retry> {
+        let retry = self.resumer.start_over()?;
+        self.forget_held();
+        Some(retry)
+    }
+
+    /// What was received and not released is gone.
+    fn forget_held(&mut self) {
         self.layout = self.assembler.layout();
         self.received = self.row_type().cloned();
-        retry
     }
 
     /// Takes the next rows out, at least one; nothing when there are none for now,
@@ -180,12 +196,9 @@ impl ResultReader {
         self.error = None;
     }
 
-    /// Takes a batch back whose rows are done with, to use its tables again.
-    pub(crate) fn recycle(&mut self, batch: Batch) {
-        self.spares.put_segment(batch.rows);
-        if let Some(joined) = batch.joined {
-            self.spares.put_segment(joined);
-        }
+    /// Takes rows back that are done with, to use their tables again.
+    pub(crate) fn recycle(&mut self, rows: Segment) {
+        self.spares.put_segment(rows);
     }
 
     /// Whether nothing more is to be received: the result is complete, or failed.
@@ -247,14 +260,14 @@ impl ResultReader {
         self.resumer.attempt()
     }
 
-    /// The encoded length of the messages that are held back.
+    /// The memory of the messages that are held back.
     pub(crate) const fn held_bytes(&self) -> usize {
         self.resumer.held_bytes()
     }
 
-    /// How long to wait for a message. After that `fail` with DEADLINE_EXCEEDED.
+    /// What the result was made with.
     #[cfg(feature = "client")]
-    pub(crate) const fn idle_limit(&self) -> Duration {
-        self.settings.idle()
+    pub(crate) const fn settings(&self) -> &RetrySettings {
+        &self.settings
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Resumer {
     token: Vec<u8>,
     /// Received and not released, in order.
     held: VecDeque<Message>,
-    /// The encoded length of those.
+    /// The memory of those.
     held_bytes: usize,
     /// Whether something was released that `token` does not cover. The stream
     /// cannot be taken up again until the next token.
@@ -66,7 +66,7 @@ impl Resumer {
             self.budget.progress();
         }
         message.resume_token = Bytes::new();
-        self.held_bytes = self.held_bytes.saturating_add(message.encoded_len);
+        self.held_bytes = self.held_bytes.saturating_add(message.held_len());
         self.held.push_back(message);
         if last {
             self.finished = true;
@@ -109,7 +109,7 @@ impl Resumer {
         let message = self.held.pop_front();
         match &message {
             Some(message) => {
-                self.held_bytes = self.held_bytes.saturating_sub(message.encoded_len);
+                self.held_bytes = self.held_bytes.saturating_sub(message.held_len());
             }
             None => self.held.shrink_to(KEPT_CAPACITY),
         }
@@ -147,12 +147,28 @@ impl Resumer {
             self.finished = true;
             return None;
         };
+        Some(self.retry(after))
+    }
+
+    /// The session of the request is gone, and it can be sent on another one.
+    /// Answers the next attempt if it may start over there: tokens belong to their
+    /// session, so nothing may have been released and no token received.
+    #[cfg(any(feature = "client", test))]
+    pub(crate) fn start_over(&mut self) -> Option<Retry> {
+        if self.finished || self.uncovered || !self.token.is_empty() {
+            return None;
+        }
+        self.drop_held();
+        Some(self.retry(Duration::ZERO))
+    }
+
+    fn retry(&mut self, after: Duration) -> Retry {
         self.retries = self.retries.saturating_add(1);
-        Some(Retry {
+        Retry {
             after,
             resume_token: self.resume_token(),
             attempt: self.attempt(),
-        })
+        }
     }
 
     fn drop_held(&mut self) {
@@ -186,7 +202,7 @@ impl Resumer {
         self.precommit.as_ref()
     }
 
-    /// The encoded length of what is held back.
+    /// The memory of what is held back.
     pub(crate) const fn held_bytes(&self) -> usize {
         self.held_bytes
     }

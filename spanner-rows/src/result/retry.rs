@@ -26,6 +26,7 @@ pub struct RetrySettings {
     max_delay: Duration,
     give_up_after: Duration,
     max_attempts: Option<u32>,
+    timeout: Option<Duration>,
     idle_limit: Duration,
     hold_bytes: usize,
     hold_messages: usize,
@@ -39,6 +40,7 @@ impl Default for RetrySettings {
             max_delay: Duration::from_secs(32),
             give_up_after: Duration::from_secs(10 * 60),
             max_attempts: None,
+            timeout: None,
             idle_limit: Duration::from_secs(30 * 60),
             hold_bytes: 128 << 20,
             hold_messages: usize::MAX,
@@ -105,6 +107,19 @@ impl RetrySettings {
         self
     }
 
+    /// How long a request may take as a whole, from the moment it is sent to the end of
+    /// its result, waits for the session and all retries included. Default: no limit.
+    ///
+    /// A result that takes longer ends with DEADLINE_EXCEEDED, behind the rows that
+    /// are there; the server is told the limit, too (`grpc-timeout`). Time in which
+    /// nobody asks for a row counts. Prefer it for lookups that must answer in time,
+    /// and [`give_up_after`](Self::give_up_after) for long results.
+    #[must_use]
+    pub fn timeout(mut self, time: Duration) -> Self {
+        self.timeout = Some(time);
+        self
+    }
+
     /// How long to wait for a message before the stream is given up with
     /// DEADLINE_EXCEEDED. Default: 30 minutes.
     #[must_use]
@@ -141,6 +156,12 @@ impl RetrySettings {
         self.idle_limit
     }
 
+    /// How long the request may take as a whole.
+    #[cfg(any(feature = "client", test))]
+    pub(crate) const fn total(&self) -> Option<Duration> {
+        self.timeout
+    }
+
     /// Whether this much may be held back.
     pub(crate) const fn may_hold(&self, bytes: usize, messages: usize) -> bool {
         bytes <= self.hold_bytes && messages <= self.hold_messages
@@ -172,7 +193,7 @@ impl Budget {
         *self = Self::default();
     }
 
-    /// Notes a failure at `now`; answers how long to wait before the next
+    /// Notes a failure at `now`, counted from the start of the request; answers how long to wait before the next
     /// attempt, or nothing when there is to be none. `random` is used up.
     pub(crate) fn spend(
         &mut self,
@@ -193,8 +214,10 @@ impl Budget {
             _ => part(settings.longest_delay(self.failures), random),
         };
         let since = *self.since.get_or_insert(now);
-        let resumes_at = now.saturating_sub(since).saturating_add(delay);
-        (resumes_at <= settings.give_up_after).then_some(delay)
+        let resumes_at = now.saturating_add(delay);
+        let in_time = resumes_at.saturating_sub(since) <= settings.give_up_after
+            && settings.timeout.is_none_or(|timeout| resumes_at < timeout);
+        in_time.then_some(delay)
     }
 }
 

@@ -182,6 +182,26 @@ fn a_wait_beyond_the_budget_is_not_waited_for() {
 }
 
 #[test]
+fn no_attempt_is_made_behind_the_time_for_the_whole_request() {
+    let settings = RetrySettings::new()
+        .initial_delay(Duration::ZERO)
+        .timeout(Duration::from_secs(60));
+    let mut budget = Budget::default();
+    let mut spend = |asked, seconds| {
+        let asked = (asked > 0).then(|| Duration::from_secs(asked));
+        let delay = budget.spend(&settings, asked, Duration::from_secs(seconds), 0);
+        // Progress earns no more time.
+        budget.progress();
+        delay.is_some()
+    };
+    assert!(spend(0, 1));
+    assert!(spend(58, 1));
+    assert!(!spend(59, 1), "there would be no time left for the answer");
+    assert!(spend(0, 59));
+    assert!(!spend(0, 60));
+}
+
+#[test]
 fn attempts_are_counted_since_the_last_progress() {
     let settings = RetrySettings::new().max_attempts(3);
     let mut budget = Budget::default();

@@ -8,12 +8,13 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::assembler::Batch;
-use super::batch::{RowBatch, read_row};
+use super::batch::RowBatch;
 use super::reader::ResultReader;
 use super::resumer::Retry;
 use super::retry::RetrySettings;
 use crate::error::{Error, Status};
-use crate::row::segment::Shape;
+use crate::row::cursor::RowCursor;
+use crate::row::segment::{Segment, Shape};
 use crate::row::traits::{OwnedRow, SpannerRow};
 use crate::types::timestamp::Timestamp;
 use crate::wire::{PrecommitToken, ResultMetadata, ResultStats, RowType};
@@ -53,15 +54,19 @@ pub struct RowReader<T: SpannerRow> {
     reader: ResultReader,
     /// `None` until the columns are known.
     shape: Option<Arc<Shape>>,
-    /// Released and not yet exhausted; rows are taken from the first.
+    /// Rows are taken from this segment.
+    rows: Segment,
+    /// Its next row, and how many it has.
+    next: usize,
+    end: usize,
+    /// The number of its first row in the result.
+    first_row: u64,
+    /// When that is a joined row: the rows that came whole behind it.
+    behind_joined: Option<Segment>,
+    /// Released batches behind that one.
     ready: VecDeque<Batch>,
     /// How many rows those have together.
     rows_ready: usize,
-    /// The next row of the first batch, and how many rows that has.
-    next: usize,
-    end: usize,
-    /// The number of the first batch's first row in the result.
-    first_row: u64,
     home: T::Home,
 }
 
@@ -72,11 +77,13 @@ impl<T: SpannerRow> RowReader<T> {
         Self {
             reader: ResultReader::new(settings.clone()),
             shape: None,
-            ready: VecDeque::new(),
-            rows_ready: 0,
+            rows: Segment::default(),
             next: 0,
             end: 0,
             first_row: 0,
+            behind_joined: None,
+            ready: VecDeque::new(),
+            rows_ready: 0,
             home: T::Home::default(),
         }
     }
@@ -161,7 +168,8 @@ impl<T: SpannerRow> RowReader<T> {
         self.reader.precommit_token()
     }
 
-    /// The number of bytes of messages that are held back for a resume token.
+    /// The number of bytes of messages that are held back for a resume token, with
+    /// what is kept of each besides its own bytes.
     #[must_use]
     pub const fn held_bytes(&self) -> usize {
         self.reader.held_bytes()
@@ -201,20 +209,20 @@ impl<T: SpannerRow> RowReader<T> {
     #[inline]
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     pub fn next(&mut self) -> Result<Option<T::Lent<'_>>, Error> {
-        if self.next >= self.end && self.advance()? == 0 {
+        if self.next >= self.end && !self.advance()? {
             return Ok(None);
         }
-        let (Some(rows), Some(shape)) = (self.ready.front(), &self.shape) else {
+        let home = &mut self.home;
+        let Some(shape) = &self.shape else {
             return Ok(None);
         };
         let i = self.next;
         self.next += 1;
-        let home = &mut self.home;
-        match read_row(rows, shape, i, self.first_row, |cursor| {
-            T::lend(cursor, home)
-        }) {
+        let (page, known, values) = self.rows.row(shape, i, self.first_row);
+        let mut cursor = RowCursor::new(&page, known, page.binding(), values);
+        match T::lend(&mut cursor, home) {
             Ok(row) => Ok(Some(row)),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(page.error(error).into()),
         }
     }
 
@@ -225,15 +233,22 @@ impl<T: SpannerRow> RowReader<T> {
     ///
     /// The row does not fit the result.
     pub fn next_batch(&mut self) -> Result<Option<RowBatch<T>>, Error> {
-        if self.advance()? == 0 {
+        if self.next >= self.end && !self.advance()? {
             return Ok(None);
         }
-        let (Some(rows), Some(shape)) = (self.ready.pop_front(), &self.shape) else {
+        let Some(shape) = &self.shape else {
             return Ok(None);
         };
-        self.rows_ready -= rows.len();
+        let rows = std::mem::take(&mut self.rows);
+        let rows = match self.behind_joined.take() {
+            Some(behind) => Batch {
+                joined: Some(rows),
+                rows: behind,
+            },
+            None => Batch { joined: None, rows },
+        };
         let batch = RowBatch::new(rows, Arc::clone(shape), self.next, self.first_row);
-        self.first_row += self.end as u64;
+        self.first_row += (self.next + batch.len()) as u64;
         (self.next, self.end) = (0, 0);
         Ok(Some(batch))
     }
@@ -247,18 +262,19 @@ impl<T: SpannerRow> RowReader<T> {
     where
         F: FnMut(T::Lent<'_>),
     {
-        while self.advance()? > 0 {
-            let (Some(rows), Some(shape)) = (self.ready.front(), &self.shape) else {
+        while self.next < self.end || self.advance()? {
+            let Some(shape) = &self.shape else {
                 break;
             };
             while self.next < self.end {
                 let i = self.next;
                 self.next += 1;
-                let home = &mut self.home;
-                let row = read_row(rows, shape, i, self.first_row, |cursor| {
-                    T::lend(cursor, home)
-                })?;
-                use_row(row);
+                let (page, known, values) = self.rows.row(shape, i, self.first_row);
+                let mut cursor = RowCursor::new(&page, known, page.binding(), values);
+                match T::lend(&mut cursor, &mut self.home) {
+                    Ok(row) => use_row(row),
+                    Err(error) => return Err(page.error(error).into()),
+                }
             }
         }
         Ok(())
@@ -274,18 +290,20 @@ impl<T: SpannerRow> RowReader<T> {
     where
         T: OwnedRow,
     {
-        if self.advance()? == 0 {
+        if self.next >= self.end && !self.advance()? {
             return Ok(None);
         }
-        let (Some(rows), Some(shape)) = (self.ready.front(), &self.shape) else {
+        let Some(shape) = &self.shape else {
             return Ok(None);
         };
         let i = self.next;
         self.next += 1;
-        let row = read_row(rows, shape, i, self.first_row, |cursor| {
-            T::decode(cursor, &mut T::Spare::default())
-        })?;
-        Ok(Some(row))
+        let (page, known, values) = self.rows.row(shape, i, self.first_row);
+        let mut cursor = RowCursor::new(&page, known, page.binding(), values);
+        match T::decode(&mut cursor, &mut T::Spare::default()) {
+            Ok(row) => Ok(Some(row)),
+            Err(error) => Err(page.error(error).into()),
+        }
     }
 
     /// Whether `wanted` rows are ready.
@@ -294,7 +312,7 @@ impl<T: SpannerRow> RowReader<T> {
     ///
     /// What ended the result before so many rows, or the row does not fit.
     pub fn is_ready(&mut self, wanted: usize) -> Result<bool, Error> {
-        while self.rows_ready - self.next < wanted {
+        while self.rows_left() < wanted {
             if !self.take_released()? {
                 return Ok(false);
             }
@@ -302,7 +320,13 @@ impl<T: SpannerRow> RowReader<T> {
         Ok(true)
     }
 
-    /// Whether the current batch has a row left.
+    /// How many rows are ready.
+    fn rows_left(&self) -> usize {
+        let behind_joined = self.behind_joined.as_ref().map_or(0, Segment::rows);
+        self.end - self.next + behind_joined + self.rows_ready
+    }
+
+    /// Whether the current segment has a row left.
     #[cfg(feature = "client")]
     #[inline]
     pub(crate) const fn has_row(&self) -> bool {
@@ -317,32 +341,48 @@ impl<T: SpannerRow> RowReader<T> {
     /// Ends the result here: an error was told, and nothing is to follow it.
     pub(crate) fn abandon(&mut self) {
         self.reader.abandon();
+        self.rows = Segment::default();
+        (self.next, self.end) = (0, 0);
+        self.behind_joined = None;
         self.ready.clear();
         self.rows_ready = 0;
-        (self.next, self.end) = (0, 0);
     }
 
-    /// Goes to the first batch with a row left; answers how many it has left.
+    /// Goes to the next segment, which has a row; answers whether there is one.
     ///
     /// A batch that is done with is let go of before more is asked for, so that
     /// the transport can use its buffer again.
-    fn advance(&mut self) -> Result<usize, Error> {
-        if self.next < self.end {
-            return Ok(self.end - self.next);
-        }
-        if self.end > 0 {
-            self.first_row += self.end as u64;
-            (self.next, self.end) = (0, 0);
-            if let Some(rows) = self.ready.pop_front() {
-                self.rows_ready -= rows.len();
-                self.reader.recycle(rows);
+    #[inline(never)]
+    fn advance(&mut self) -> Result<bool, Error> {
+        self.first_row += self.end as u64;
+        (self.next, self.end) = (0, 0);
+        self.reader.recycle(std::mem::take(&mut self.rows));
+        if let Some(rows) = self.behind_joined.take() {
+            self.take_up(rows);
+            if self.end > 0 {
+                return Ok(true);
             }
         }
         if self.ready.is_empty() && !self.take_released()? {
-            return Ok(0);
+            return Ok(false);
         }
-        self.end = self.ready.front().map_or(0, Batch::len);
-        Ok(self.end)
+        let Some(batch) = self.ready.pop_front() else {
+            return Ok(false);
+        };
+        self.rows_ready -= batch.len();
+        match batch.joined {
+            Some(joined) => {
+                self.behind_joined = Some(batch.rows);
+                self.take_up(joined);
+            }
+            None => self.take_up(batch.rows),
+        }
+        Ok(self.end > 0)
+    }
+
+    fn take_up(&mut self, rows: Segment) {
+        self.end = rows.rows();
+        self.rows = rows;
     }
 
     /// Takes the next released rows over; tells whether there were any.
@@ -368,7 +408,7 @@ impl<T: SpannerRow> RowReader<T> {
         if self
             .shape
             .as_ref()
-            .is_none_or(|shape| shape.row_type() != row_type)
+            .is_none_or(|shape| !shape.row_type().is_same(row_type))
         {
             self.shape = Some(Arc::new(Shape::bind::<T>(row_type.clone())?));
         }

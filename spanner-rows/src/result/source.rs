@@ -8,10 +8,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::time::{Instant, Sleep};
+use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 use super::reader::ResultReader;
 use super::resumer::Retry;
+use super::retry::RetrySettings;
 use super::rows::RowReader;
 use crate::error::{Code, Error, Status};
 use crate::row::traits::SpannerRow;
@@ -24,8 +25,14 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 pub(crate) struct Source {
     opener: Box<dyn Opener>,
     state: State,
-    /// Errors are timed from here.
+    /// When the request was made; errors are timed from here.
     started: Instant,
+    /// Wakes the stream when the time for the whole request is over.
+    deadline: Option<Pin<Box<Sleep>>>,
+    /// The failure that the current attempt is to make good.
+    last_failure: Option<Status>,
+    /// The request has changed to another session, which is done once.
+    changed_session: bool,
     /// Since when the stream waits for anything to come; time in which nobody
     /// asked for a row does not count.
     waiting_since: Option<Instant>,
@@ -49,14 +56,24 @@ enum State {
 }
 
 impl Source {
-    /// Sends the request for the first time.
-    pub(crate) fn new(mut opener: Box<dyn Opener>) -> Self {
+    /// Sends the request for the first time. `started` is when it was made, the
+    /// moment from which `settings` count the time for all of it.
+    pub(crate) fn new(
+        mut opener: Box<dyn Opener>,
+        settings: &RetrySettings,
+        started: Instant,
+    ) -> Self {
         let call = opener.open(&[], 1);
-        let started = Instant::now();
+        let deadline = settings
+            .total()
+            .and_then(|timeout| started.checked_add(timeout));
         Self {
             opener,
             state: State::Opening(call),
             started,
+            deadline: deadline.map(|at| Box::pin(sleep_until(at))),
+            last_failure: None,
+            changed_session: false,
             waiting_since: None,
             blocks: 0,
             idle: None,
@@ -92,6 +109,13 @@ impl Source {
 
     /// Goes one step on: an answer opened, a message taken, a wait over.
     fn poll_step(&mut self, cx: &mut Context<'_>, reader: &mut ResultReader) -> Poll<()> {
+        if let Some(deadline) = &mut self.deadline
+            && deadline.as_mut().poll(cx).is_ready()
+        {
+            let timeout = reader.settings().total().unwrap_or_default();
+            self.give_up(too_late(timeout), reader);
+            return Poll::Ready(());
+        }
         match &mut self.state {
             State::Opening(call) => match call.as_mut().poll(cx) {
                 Poll::Ready(Ok(messages)) => self.state = State::Open(messages),
@@ -99,7 +123,10 @@ impl Source {
                 Poll::Pending => return self.poll_idle(cx, reader),
             },
             State::Open(messages) => match messages.poll_message(cx) {
-                Poll::Ready(Some(Ok(message))) => reader.receive(message),
+                Poll::Ready(Some(Ok(message))) => {
+                    self.last_failure = None;
+                    reader.receive(message);
+                }
                 Poll::Ready(Some(Err(status))) => self.on_failure(status, reader),
                 Poll::Ready(None) => reader.end(),
                 Poll::Pending => {
@@ -126,12 +153,30 @@ impl Source {
     }
 
     fn on_failure(&mut self, status: Status, reader: &mut ResultReader) {
-        let mut random = self.random.build_hasher();
-        random.write_u32(reader.attempt());
-        self.state = match reader.fail(status, self.started.elapsed(), random.finish()) {
-            Some(retry) => State::BackingOff(Box::pin(tokio::time::sleep(retry.after)), retry),
+        let retry = if status.is_session_not_found()
+            && self.opener.change_session()
+            && !std::mem::replace(&mut self.changed_session, true)
+            && let Some(retry) = reader.start_over()
+        {
+            Some(retry)
+        } else {
+            let mut random = self.random.build_hasher();
+            random.write_u32(reader.attempt());
+            reader.fail(status.clone(), self.started.elapsed(), random.finish())
+        };
+        self.last_failure = Some(status);
+        self.state = match retry {
+            Some(retry) => State::BackingOff(Box::pin(sleep(retry.after)), retry),
             None => State::Ended,
         };
+    }
+
+    /// Fails the result with a status that no retry makes good.
+    fn give_up(&mut self, status: Status, reader: &mut ResultReader) {
+        let status = status.with_cause(self.last_failure.take());
+        let retry = reader.fail(status, self.started.elapsed(), 0);
+        debug_assert!(retry.is_none(), "the code of a limit is not retryable");
+        self.state = State::Ended;
     }
 
     /// Ends the call. When the server has said that no message follows, the rows
@@ -148,22 +193,28 @@ impl Source {
 
     /// Fails the result when nothing has come for too long.
     fn poll_idle(&mut self, cx: &mut Context<'_>, reader: &mut ResultReader) -> Poll<()> {
-        let limit = reader.idle_limit();
+        let limit = reader.settings().idle();
         let since = *self.waiting_since.get_or_insert_with(Instant::now);
         let Some(deadline) = since.checked_add(limit) else {
             return Poll::Pending;
         };
         let idle = self
             .idle
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
+            .get_or_insert_with(|| Box::pin(sleep_until(deadline)));
         while Instant::now() < deadline {
             ready!(idle.as_mut().poll(cx));
             idle.as_mut().reset(deadline);
         }
         let text = format!("no message came for {limit:?}, the idle limit of the stream");
-        self.on_failure(Status::new(Code::DeadlineExceeded, text), reader);
+        self.give_up(Status::new(Code::DeadlineExceeded, text), reader);
         Poll::Ready(())
     }
+}
+
+/// The status of a request that took longer than it may.
+pub(crate) fn too_late(timeout: Duration) -> Status {
+    let text = format!("the request took longer than {timeout:?}, its timeout");
+    Status::new(Code::DeadlineExceeded, text)
 }
 
 async fn drain(mut messages: Box<dyn Messages>) {

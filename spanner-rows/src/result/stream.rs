@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
+use tokio::time::Instant;
 
 use super::batch::RowBatch;
 use super::retry::RetrySettings;
@@ -32,13 +33,15 @@ pub struct RowStream<T: SpannerRow> {
 }
 
 impl<T: SpannerRow> RowStream<T> {
-    /// Sends the request and waits for the first message of its answer.
+    /// Sends the request, made when `started`, and waits for the first message of
+    /// its answer.
     pub(crate) async fn open(
         opener: Box<dyn Opener>,
         settings: &RetrySettings,
+        started: Instant,
     ) -> Result<Self, Error> {
         let mut stream = Self {
-            source: Source::new(opener),
+            source: Source::new(opener, settings, started),
             rows: RowReader::new(settings),
         };
         // What fails before any metadata came is told here, all else later.

@@ -12,7 +12,7 @@ use super::dynamic::binding_of;
 use super::error::DecodeError;
 use super::mode::Mode;
 use super::spec::ColumnSpec;
-use super::traits::SpannerRow;
+use super::traits::{ColumnType, FromColumn, OwnedRow, SpannerRow};
 use super::value::Value;
 use crate::wire::Type;
 
@@ -154,6 +154,37 @@ impl<T: SpannerRow> Flatten for Option<T> {
     }
 }
 
+/// A column type that owns its data: what the derive asks of a type parameter.
+#[diagnostic::on_unimplemented(
+    message = "the `bound` of the struct does not say that `{Self}` is a column type",
+    label = "a column is read into this",
+    note = "add `{Self}: for<'r> FromColumn<'r> + for<'r> ColumnType<At<'r> = {Self}> + 'static` to `bound`, or leave `bound` away: the derive adds this where it is needed"
+)]
+pub trait OwnedColumn {}
+
+#[diagnostic::do_not_recommend]
+impl<T> OwnedColumn for T where
+    T: for<'row> FromColumn<'row> + for<'row> ColumnType<At<'row> = T> + 'static
+{
+}
+
+/// Stops the compilation where `T` is none.
+pub const fn owned_column<T: OwnedColumn>() {}
+
+/// The same for a type parameter that is flattened.
+#[diagnostic::on_unimplemented(
+    message = "the `bound` of the struct does not say that `{Self}` is a row",
+    label = "flattened",
+    note = "add `{Self}: OwnedRow` to `bound`, or leave `bound` away: the derive adds this where it is needed"
+)]
+pub trait OwnedFlattened {}
+
+#[diagnostic::do_not_recommend]
+impl<T: OwnedRow> OwnedFlattened for T {}
+
+/// Stops the compilation where `T` is none.
+pub const fn owned_row<T: OwnedFlattened>() {}
+
 /// The memory of a field that holds a default where its column is NULL or absent.
 ///
 /// The memory of the value before a default lies in `spare`; a default owns
@@ -251,7 +282,7 @@ impl<'c, 'row> RowCursor<'c, 'row> {
     pub fn null(&mut self) -> Result<bool, DecodeError> {
         let (fields, values) = (self.fields, self.values);
         let (binding, value) = self.next_value()?;
-        let is_null = Column::new(self.page(), binding, value).is_null();
+        let is_null = self.column(binding, value).is_null();
         if !is_null {
             (self.fields, self.values) = (fields, values);
         }

@@ -65,13 +65,25 @@ impl<'a> Binder<'a> {
     ///
     /// A type that is not among them is reported.
     pub fn scalar<T: ?Sized>(&mut self, ty: &Type, accepted: &[TypeCode]) -> Binding {
+        self.scalar_or::<T>(ty, accepted, |_, wanted| wanted)
+    }
+
+    /// As [`scalar`](Self::scalar), where `cure` may add to what is said of the
+    /// types that are read.
+    pub(crate) fn scalar_or<T: ?Sized>(
+        &mut self,
+        ty: &Type,
+        accepted: &[TypeCode],
+        cure: impl FnOnce(&Self, String) -> String,
+    ) -> Binding {
         if !accepted.contains(&ty.code()) {
-            let wanted = accepted
+            let accepted = accepted
                 .iter()
                 .map(TypeCode::to_string)
                 .collect::<Vec<_>>()
                 .join(" or ");
-            self.mismatch::<T>(ty, &format!("it reads {wanted}"));
+            let cure = cure(self, format!("it reads {accepted}"));
+            self.mismatch::<T>(ty, &cure);
         }
         Binding {
             rust_type: type_name::<T>(),
@@ -167,6 +179,11 @@ impl<'a> Binder<'a> {
             field,
             text: text.into(),
         });
+    }
+
+    /// Whether the value being bound is an element of an ARRAY.
+    pub(crate) const fn in_array(&self) -> bool {
+        self.in_array
     }
 
     /// The field being bound, with the way to it.

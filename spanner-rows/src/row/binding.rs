@@ -8,6 +8,8 @@
 pub struct Binding {
     /// Values to pass over before this one, when columns are read in order.
     pub(crate) skip: u32,
+    /// The value is the one that comes next, whenever it is this field's turn.
+    pub(crate) comes_next: bool,
     /// The position among the columns of the result or the fields of the STRUCT.
     pub(crate) column: u32,
     /// The place in the table of positions, when columns are read out of order.
@@ -84,6 +86,15 @@ impl Binding {
         self.decoded_columns = noted;
     }
 
+    /// The first field that reads a column, with the row to which it belongs.
+    pub(crate) fn reader_of(&self, column: u32) -> Option<(&'static str, &Self)> {
+        self.children.iter().find_map(|child| match child.node {
+            Node::Flattened => child.reader_of(column),
+            Node::Absent => None,
+            _ => (child.column == column).then_some((self.rust_type, child)),
+        })
+    }
+
     /// The columns of the row in the order in which the fields read them.
     pub(crate) fn columns_read(&self) -> Vec<u32> {
         let mut columns = Vec::new();
@@ -111,6 +122,7 @@ fn settle_leaves(fields: &mut [Binding], in_order: bool, next: &mut Next) {
         next.slot += 1;
         if in_order {
             field.skip = field.column - next.column;
+            field.comes_next = field.skip == 0;
             next.column = field.column + 1;
         }
     }

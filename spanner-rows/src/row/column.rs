@@ -3,9 +3,9 @@
 use super::binding::Binding;
 use super::cursor::RowCursor;
 use super::error::{DecodeError, DecodeErrorKind};
-use super::segment::Page;
+use super::segment::{KnownText, Page};
 use crate::wire::reader::Span;
-use crate::wire::value::{self, Elements, Kind, NULL_TAG, STRING_TAG};
+use crate::wire::value::{self, BOOL_TAG, Elements, Found, Kind, NULL_TAG, NUMBER_TAG, STRING_TAG};
 use crate::wire::{WireError, WireErrorKind, utf8};
 
 /// One value of a row, still in wire form.
@@ -16,6 +16,7 @@ use crate::wire::{WireError, WireErrorKind, utf8};
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'c, 'row> {
     page: &'c Page<'row>,
+    known: KnownText<'row>,
     binding: &'row Binding,
     /// The `google.protobuf.Value` message.
     value: &'row [u8],
@@ -27,11 +28,13 @@ impl<'c, 'row> Column<'c, 'row> {
     #[inline(always)]
     pub(crate) const fn new(
         page: &'c Page<'row>,
+        known: KnownText<'row>,
         binding: &'row Binding,
-        (value, at): (&'row [u8], usize),
+        (value, at): Found<'row>,
     ) -> Self {
         Self {
             page,
+            known,
             binding,
             value,
             at,
@@ -57,9 +60,12 @@ impl<'c, 'row> Column<'c, 'row> {
     #[inline(always)]
     pub fn text(&self) -> Result<&'row str, DecodeError> {
         let (bytes, at) = self.string()?;
-        match self.page.known_text(at, bytes.len()) {
+        if let Some(text) = self.known.text(at, bytes.len()) {
+            return Ok(text);
+        }
+        match utf8::text(bytes) {
             Some(text) => Ok(text),
-            None => check_text(bytes, at),
+            None => Err(not_utf8(at)),
         }
     }
 
@@ -81,6 +87,7 @@ impl<'c, 'row> Column<'c, 'row> {
     /// # Errors
     ///
     /// The value is NULL, not a string, or not padded standard base64.
+    #[inline]
     pub fn bytes(&self) -> Result<&'row [u8], DecodeError> {
         let (text, at) = self.string()?;
         if !self.binding.decodes_bytes {
@@ -99,11 +106,11 @@ impl<'c, 'row> Column<'c, 'row> {
     /// # Errors
     ///
     /// The value is NULL or of another kind.
-    #[inline]
+    #[inline(always)]
     pub fn bool(&self) -> Result<bool, DecodeError> {
-        match self.kind()? {
-            Kind::Bool(value) => Ok(value),
-            other => Err(unexpected("a bool", other)),
+        match self.value {
+            [BOOL_TAG, value @ 0..=1] => Ok(*value == 1),
+            _ => bool_of(self.value, self.at),
         }
     }
 
@@ -113,20 +120,13 @@ impl<'c, 'row> Column<'c, 'row> {
     /// # Errors
     ///
     /// The value is NULL, of another kind, or another string.
-    #[inline]
+    #[inline(always)]
     pub fn number(&self) -> Result<f64, DecodeError> {
-        match self.kind()? {
-            Kind::Number(value) => Ok(value),
-            Kind::String(span) => match span.of(self.page.wire) {
-                b"NaN" => Ok(f64::NAN),
-                b"Infinity" => Ok(f64::INFINITY),
-                b"-Infinity" => Ok(f64::NEG_INFINITY),
-                other => Err(DecodeError::with_excerpt(
-                    "a floating-point number is sent as a number, `NaN`, `Infinity` or `-Infinity`",
-                    &String::from_utf8_lossy(other),
-                )),
-            },
-            other => Err(unexpected("a number", other)),
+        match self.value {
+            [NUMBER_TAG, a, b, c, d, e, f, g, h] => {
+                Ok(f64::from_le_bytes([*a, *b, *c, *d, *e, *f, *g, *h]))
+            }
+            _ => number_of(self.page, self.value, self.at),
         }
     }
 
@@ -140,6 +140,7 @@ impl<'c, 'row> Column<'c, 'row> {
         match self.binding.element() {
             Some(element) => Ok(ListReader {
                 page: self.page,
+                known: self.known,
                 element,
                 elements,
             }),
@@ -157,7 +158,7 @@ impl<'c, 'row> Column<'c, 'row> {
     ) -> Result<R, DecodeError> {
         match self.kind()? {
             Kind::List(span) => {
-                let elements = Elements::of_list(self.page.wire, span);
+                let elements = Elements::of_list(self.page.wire(), span);
                 let found = elements.count()?;
                 if found != self.binding.width as usize {
                     return Err(DecodeError::invalid(format_args!(
@@ -165,7 +166,7 @@ impl<'c, 'row> Column<'c, 'row> {
                         self.binding.width
                     )));
                 }
-                read(&mut RowCursor::new(self.page, self.binding, elements, &[]))
+                RowCursor::structure(self.page, self.known, self.binding, elements, read)
             }
             other => Err(unexpected("a list", other)),
         }
@@ -183,13 +184,17 @@ impl<'c, 'row> Column<'c, 'row> {
     /// The elements of an ARRAY that is not read now.
     pub(crate) fn elements(&self) -> Result<Elements<'row>, DecodeError> {
         match self.kind()? {
-            Kind::List(span) => Ok(Elements::of_list(self.page.wire, span)),
+            Kind::List(span) => Ok(Elements::of_list(self.page.wire(), span)),
             other => Err(unexpected("a list", other)),
         }
     }
 
     pub(crate) const fn page(&self) -> &'c Page<'row> {
         self.page
+    }
+
+    pub(crate) const fn known(&self) -> KnownText<'row> {
+        self.known
     }
 
     pub(crate) const fn span(&self) -> Span {
@@ -201,34 +206,64 @@ impl<'c, 'row> Column<'c, 'row> {
 
     /// The content of a string, and where it lies.
     #[inline(always)]
-    fn string(&self) -> Result<(&'row [u8], usize), DecodeError> {
+    fn string(&self) -> Result<Found<'row>, DecodeError> {
         match self.value {
             [STRING_TAG, len @ 0..0x80, text @ ..] if text.len() == usize::from(*len) => {
                 Ok((text, self.at + 2))
             }
-            _ => self.long_string(),
-        }
-    }
-
-    /// A string of 128 bytes and more, or something that is not a string.
-    #[inline(never)]
-    fn long_string(&self) -> Result<(&'row [u8], usize), DecodeError> {
-        match self.kind()? {
-            Kind::String(span) => {
-                let text = self.page.wire.get(span.start..span.end);
-                Ok((text.unwrap_or_default(), span.start))
-            }
-            other => Err(unexpected("a string", other)),
+            _ => string_of(self.page, self.value, self.at),
         }
     }
 }
 
-/// Text that is not among what the page knows to be text.
+/// The content of a string of any length, and where it lies.
+///
+/// Takes parts of the column: were the column lent, it would have to be put
+/// together in memory for every value.
 #[inline(never)]
-fn check_text(bytes: &[u8], at: usize) -> Result<&str, DecodeError> {
-    match utf8::text(bytes) {
-        Some(text) => Ok(text),
-        None => Err(not_utf8(at)),
+pub(super) fn string_of<'row>(
+    page: &Page<'row>,
+    value: &'row [u8],
+    at: usize,
+) -> Result<Found<'row>, DecodeError> {
+    if let [STRING_TAG, ..] = value
+        && let Some((text, [])) = value::longer(value)
+    {
+        return Ok((text, at + value.len() - text.len()));
+    }
+    match value::read_at(value, at)? {
+        Kind::String(span) => {
+            let text = page.wire().get(span.start..span.end);
+            Ok((text.unwrap_or_default(), span.start))
+        }
+        other => Err(unexpected("a string", other)),
+    }
+}
+
+/// A BOOL in an unusual form, or something that is not a BOOL.
+#[inline(never)]
+fn bool_of(value: &[u8], at: usize) -> Result<bool, DecodeError> {
+    match value::read_at(value, at)? {
+        Kind::Bool(value) => Ok(value),
+        other => Err(unexpected("a bool", other)),
+    }
+}
+
+/// A number that is sent as a string, or something that is not a number.
+#[inline(never)]
+fn number_of(page: &Page<'_>, value: &[u8], at: usize) -> Result<f64, DecodeError> {
+    match value::read_at(value, at)? {
+        Kind::Number(value) => Ok(value),
+        Kind::String(span) => match span.of(page.wire()) {
+            b"NaN" => Ok(f64::NAN),
+            b"Infinity" => Ok(f64::INFINITY),
+            b"-Infinity" => Ok(f64::NEG_INFINITY),
+            other => Err(DecodeError::with_excerpt(
+                "a floating-point number is sent as a number, `NaN`, `Infinity` or `-Infinity`",
+                &String::from_utf8_lossy(other),
+            )),
+        },
+        other => Err(unexpected("a number", other)),
     }
 }
 
@@ -241,7 +276,7 @@ pub(crate) fn unexpected(expected: &'static str, found: Kind) -> DecodeError {
 }
 
 #[cold]
-fn not_utf8(at: usize) -> DecodeError {
+pub(super) fn not_utf8(at: usize) -> DecodeError {
     WireError::new(WireErrorKind::Utf8, at).into()
 }
 
@@ -257,6 +292,7 @@ pub(crate) fn not_base64(text: &[u8]) -> DecodeError {
 #[derive(Debug)]
 pub struct ListReader<'c, 'row> {
     page: &'c Page<'row>,
+    known: KnownText<'row>,
     element: &'row Binding,
     elements: Elements<'row>,
 }
@@ -267,7 +303,7 @@ impl<'c, 'row> Iterator for ListReader<'c, 'row> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         match self.elements.next_bytes() {
-            Ok(Some(value)) => Some(Ok(Column::new(self.page, self.element, value))),
+            Ok(Some(value)) => Some(Ok(Column::new(self.page, self.known, self.element, value))),
             Ok(None) => None,
             Err(error) => {
                 self.elements = Elements::of_list(&[], Span { start: 0, end: 0 });

@@ -8,7 +8,7 @@ use super::column::Column;
 use super::cursor::RowCursor;
 use super::error::{DecodeError, DecodeErrorKind};
 use super::mode::Plain;
-use super::segment::Page;
+use super::segment::{KnownText, Page};
 use super::spec::ColumnSpec;
 use super::traits::{FromColumn, SpannerRow};
 use super::value::Value;
@@ -37,6 +37,7 @@ use crate::wire::{RowType, Type, TypeCode};
 #[derive(Clone, Copy)]
 pub struct Row<'row> {
     page: Page<'row>,
+    known: KnownText<'row>,
     values: Elements<'row>,
 }
 
@@ -72,6 +73,7 @@ impl<'row> Row<'row> {
             error
                 .in_field("", "", std::any::type_name::<T>(), column)
                 .in_column(self.column_name(index))
+                .in_row(self.page.number())
         })
     }
 
@@ -86,7 +88,7 @@ impl<'row> Row<'row> {
 
     /// The values in order, as they were sent.
     pub fn values(&self) -> impl Iterator<Item = Result<Value<'row>, DecodeError>> + use<'row> {
-        let wire = self.page.wire;
+        let wire = self.page.wire();
         let mut values = self.values;
         let mut left = self.len();
         std::iter::from_fn(move || {
@@ -124,7 +126,7 @@ impl<'row> Row<'row> {
         }
         match values.next_bytes()? {
             Some(value) => T::read(
-                Column::new(&self.page, binding, value),
+                Column::new(&self.page, self.known, binding, value),
                 &mut T::Spare::default(),
             ),
             None => Err(DecodeError::new(DecodeErrorKind::Missing)),
@@ -165,6 +167,7 @@ impl SpannerRow for Row<'_> {
     ) -> Result<Row<'row>, DecodeError> {
         Ok(Row {
             page: *cursor.page(),
+            known: cursor.known(),
             values: cursor.values(),
         })
     }

@@ -141,16 +141,42 @@ impl DecodeError {
         self
     }
 
-    /// Adds the list in which an element was read, long after its row.
+    /// Says what an element was to become.
     #[cold]
-    pub(crate) fn in_element(mut self, field: &'static str, rust_type: &'static str) -> Self {
-        if !field.is_empty() {
-            self = self.in_flattened("", field);
-        }
+    pub(crate) fn in_element(mut self, rust_type: &'static str) -> Self {
         if self.0.rust_type.is_empty() {
             self.0.rust_type = rust_type;
         }
         self
+    }
+
+    /// Adds the field that holds the list in which an element was read.
+    #[cold]
+    pub(crate) fn in_list(mut self, owner: &'static str, field: &'static str) -> Self {
+        self.step(owner, field);
+        self
+    }
+
+    /// Names the column of the result in which the value lies.
+    #[cold]
+    pub(crate) fn at_column(mut self, column: u32) -> Self {
+        self.0.column = usize::try_from(column).ok();
+        self
+    }
+
+    /// Adds a step to the way to the field; the outermost comes first.
+    fn step(&mut self, owner: &'static str, field: &'static str) {
+        let step = match (owner, field) {
+            (_, "") => return,
+            ("", field) => field.to_owned(),
+            (owner, field) => format!("{owner}.{field}"),
+        };
+        let way = &mut self.0.field;
+        *way = if way.is_empty() {
+            step
+        } else {
+            format!("{step} / {way}")
+        };
     }
 
     /// Adds a flattened row on the way out; the column stays that of the result.

@@ -18,6 +18,7 @@ pub(crate) mod lookup;
 pub(crate) mod mode;
 pub(crate) mod segment;
 pub(crate) mod spec;
+pub(crate) mod tables;
 pub(crate) mod traits;
 mod tuple;
 pub(crate) mod value;

@@ -48,7 +48,7 @@ impl Mode for Plain {
     const KEPT: bool = false;
     type Lent<'row, T: SpannerRow> = T::Row<'row>;
 
-    #[inline]
+    #[inline(always)]
     fn lend<'row, T: SpannerRow>(
         cursor: &mut RowCursor<'_, 'row>,
         home: &'row mut T::Spare,
@@ -62,7 +62,7 @@ impl Mode for Kept {
     const KEPT: bool = true;
     type Lent<'row, T: SpannerRow> = Recycled<'row, T>;
 
-    #[inline]
+    #[inline(always)]
     fn lend<'row, T: SpannerRow>(
         cursor: &mut RowCursor<'_, 'row>,
         home: &'row mut T::Spare,
@@ -161,7 +161,7 @@ where
     T: for<'row> SpannerRow<Row<'row> = T, Spare = S>,
 {
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     pub fn lend<'row>(
         &'row mut self,
         cursor: &mut RowCursor<'_, 'row>,

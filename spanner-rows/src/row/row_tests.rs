@@ -8,7 +8,7 @@ use super::cursor::RowCursor;
 use super::dynamic::Row;
 use super::error::{DecodeError, DecodeErrorKind};
 use super::mode::{Home, Kept};
-use super::segment::{Segment, Shape, Tables};
+use super::segment::{Segment, Shape};
 use super::spec::ColumnSpec;
 use super::traits::{ColumnType, FromColumn, SpannerRow};
 use super::value::{OwnedValue, Value};
@@ -43,7 +43,7 @@ fn result<const N: usize>(columns: [(&str, Type); N], rows: &[[OwnedValue; N]]) 
     }
     Result {
         row_type: RowType::new(columns.map(|(name, ty)| Field::new(name, ty))),
-        segment: Segment::new(wire.into(), starts, Tables::default()),
+        segment: Segment::new(wire.into(), starts, None),
     }
 }
 
@@ -404,7 +404,7 @@ fn text_that_is_not_utf8_fails_in_its_row_only() {
     }
     let result = Result {
         row_type: RowType::new(["a", "b", "c"].map(|n| Field::new(n, ty(TypeCode::String)))),
-        segment: Segment::new(wire.into(), starts, Tables::default()),
+        segment: Segment::new(wire.into(), starts, None),
     };
     let read = |i| {
         result.row::<(&str, &str, &str), _>(i, |row| row.map(|row| [row.0, row.1, row.2].concat()))
@@ -574,7 +574,7 @@ fn very_wide_rows_of_bytes_take_no_longer_for_each_column() {
     let fields = (0..COLUMNS).map(|i| Field::new(format!("c{i}"), ty(TypeCode::Bytes)));
     let result = Result {
         row_type: RowType::new(fields),
-        segment: Segment::new(wire.into(), vec![0, end], Tables::default()),
+        segment: Segment::new(wire.into(), vec![0, end], None),
     };
     let started = std::time::Instant::now();
     result.row::<Row<'_>, _>(0, |row| {

@@ -4,14 +4,17 @@
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
+use bytestring::ByteString;
 
 use super::binding::{Binding, Node};
-use super::cursor::RowCursor;
 use super::error::DecodeError;
 use super::lookup::Lookups;
+use super::tables::{Places, Tables};
 use super::traits::{FromColumn, SpannerRow};
+use crate::types::KEPT_BYTES;
+use crate::types::text::put_text;
 use crate::wire::reader::Span;
-use crate::wire::value::{self, Elements, Kind, VALUES_TAG};
+use crate::wire::value::{Elements, VALUES_TAG};
 use crate::wire::{RowType, TypeCode, utf8};
 
 /// What all rows of a result set share: its columns and how they are read.
@@ -23,8 +26,12 @@ pub(crate) struct Shape {
     /// tags and lengths below 128 are ASCII; what lies behind the first byte that
     /// is not text is checked value by value, as in larger rows.
     whole_row_text: usize,
-    /// The column of each slot, for rows read out of order.
-    columns_read: Vec<u32>,
+    /// Some column is read as text.
+    reads_text: bool,
+    /// Some column has numbers of eight bytes, which are not text.
+    has_numbers: bool,
+    /// Which columns are looked for, for rows read out of order.
+    places: Places,
     /// What is bound later, by [`Row::get`](crate::Row::get).
     lookups: Lookups,
 }
@@ -37,6 +44,9 @@ const TEXTS_PER_ROW: usize = 3;
 /// more, whose lengths are not ASCII, so that most of it is not text as a whole.
 const ROW_BYTES_PER_COLUMN: usize = 128;
 
+/// When rows have fewer bytes than this, the whole buffer is checked at once.
+const SMALL_ROW: usize = 128;
+
 impl Shape {
     /// Binds `T` to the columns of a result.
     pub(crate) fn bind<T: SpannerRow + ?Sized>(
@@ -46,9 +56,9 @@ impl Shape {
         let mut binding = T::bind(&row_type, &mut binder);
         binder.finish()?;
         binding.settle();
-        let columns_read = match binding.node {
-            Node::OutOfOrder => binding.columns_read(),
-            _ => Vec::new(),
+        let places = match binding.node {
+            Node::OutOfOrder => Places::of(&binding),
+            _ => Places::default(),
         };
         // A number takes eight bytes of any value, and the text ends there.
         let numbers = [TypeCode::Float64, TypeCode::Float32];
@@ -56,7 +66,8 @@ impl Shape {
             .fields()
             .iter()
             .any(|field| numbers.contains(&field.ty().code()));
-        let whole_row_text = if texts(&binding) >= TEXTS_PER_ROW && !has_numbers {
+        let texts = texts(&binding);
+        let whole_row_text = if texts >= TEXTS_PER_ROW && !has_numbers {
             row_type.len() * ROW_BYTES_PER_COLUMN
         } else {
             0
@@ -65,17 +76,15 @@ impl Shape {
             row_type,
             binding,
             whole_row_text,
-            columns_read,
+            reads_text: texts > 0,
+            has_numbers,
+            places,
             lookups: Lookups::default(),
         })
     }
 
     pub(crate) const fn row_type(&self) -> &RowType {
         &self.row_type
-    }
-
-    pub(crate) const fn binding(&self) -> &Binding {
-        &self.binding
     }
 
     /// Adds to an error of a row which row it is and what its column is called.
@@ -109,49 +118,34 @@ pub(crate) struct Segment {
     wire: Bytes,
     /// Where each row starts and, behind them, where the last one ends.
     starts: Vec<u32>,
-    /// BYTES that are lent, decoded. Made when the first one is asked for.
-    decoded: OnceLock<Decoded>,
-    /// Where the columns lie, for rows read out of order: `slots` per row.
-    positions: OnceLock<Vec<u32>>,
-    /// Memory of an earlier segment for the two.
-    spare: Mutex<Tables>,
+    /// As many rows as are ASCII when rows are small, else nothing.
+    ascii: OnceLock<Ascii>,
+    /// What is made of the buffer when it is first needed.
+    tables: OnceLock<Box<Tables>>,
+    /// Memory of an earlier segment for those.
+    spare: Mutex<Option<Box<Tables>>>,
 }
 
-/// What is made of a segment when it is first needed; its memory serves one
-/// segment after another.
+/// The rows of a segment as far as they are ASCII.
+///
+/// Without unsafe code, bytes that were checked once can be text again later only
+/// in a type that remembers it.
 #[derive(Debug, Default)]
-pub(crate) struct Tables {
-    decoded: Decoded,
-    positions: Vec<u32>,
-}
-
-/// Base64 decoded in the places where it stood: a text at `a..b` of the wire
-/// has its bytes at `a..` here, so no table is needed to find them.
-#[derive(Debug, Default)]
-pub(crate) struct Decoded {
-    bytes: Vec<u8>,
-    /// Where texts start that are not base64: in order, and nearly always none.
-    bad: Vec<u32>,
-}
-
-impl Tables {
-    /// Memory beyond this is given back: a message was very large.
-    const KEPT_BYTES: usize = 1 << 20;
-
-    pub(crate) fn is_worth_keeping(&self) -> bool {
-        let bytes = self.decoded.bytes.capacity() + 4 * self.positions.capacity();
-        (1..=Self::KEPT_BYTES).contains(&bytes)
-    }
+struct Ascii {
+    /// Where the text lies in the buffer.
+    start: usize,
+    end: usize,
+    text: ByteString,
 }
 
 impl Segment {
     /// `starts` holds the start of each row and the end of the last.
-    pub(crate) fn new(wire: Bytes, starts: Vec<u32>, spare: Tables) -> Self {
+    pub(crate) fn new(wire: Bytes, starts: Vec<u32>, spare: Option<Box<Tables>>) -> Self {
         Self {
             wire,
             starts,
-            decoded: OnceLock::new(),
-            positions: OnceLock::new(),
+            ascii: OnceLock::new(),
+            tables: OnceLock::new(),
             spare: Mutex::new(spare),
         }
     }
@@ -167,231 +161,213 @@ impl Segment {
     }
 
     /// Gives back what a later segment can use again.
-    pub(crate) fn into_parts(self) -> (Vec<u32>, Tables) {
-        let mut tables = self
-            .spare
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(decoded) = self.decoded.into_inner() {
-            tables.decoded = decoded;
-        }
-        if let Some(positions) = self.positions.into_inner() {
-            tables.positions = positions;
-        }
-        (self.starts, tables)
+    pub(crate) fn into_parts(self) -> (Vec<u32>, Option<Box<Tables>>) {
+        let spare = self.spare.into_inner();
+        let tables = self.tables.into_inner();
+        let tables = tables.or_else(|| spare.unwrap_or_else(PoisonError::into_inner));
+        let kept = tables.filter(|tables| tables.is_worth_keeping());
+        (self.starts, kept)
     }
 
-    fn spare<T>(&self, take: impl FnOnce(&mut Tables) -> T) -> T {
-        take(&mut self.spare.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Reads row `i` with `read`; `number` is its number in the whole result.
+    /// What a cursor over row `i` is made of; `first_row` is the number of the
+    /// segment's first row in the whole result.
+    ///
+    /// Three things and not one: a cursor borrows the first, and what is borrowed
+    /// cannot be in registers.
     #[inline(always)]
+    pub(crate) fn row<'row>(
+        &'row self,
+        shape: &'row Shape,
+        i: usize,
+        first_row: u64,
+    ) -> (Page<'row>, KnownText<'row>, Elements<'row>) {
+        let (start, end) = match (self.starts.get(i), self.starts.get(i + 1)) {
+            (Some(start), Some(end)) => (*start as usize, *end as usize),
+            // Reads as a row without values.
+            _ => (0, 0),
+        };
+        let row = self.wire.get(start..end).unwrap_or_default();
+        let page = Page {
+            row: i,
+            first_row,
+            segment: self,
+            shape,
+        };
+        let known = self.known_text(shape, Span { start, end }, row);
+        (page, known, Elements::new(row, end, VALUES_TAG))
+    }
+
+    /// Reads row `i`, number `number` of the result, with `read`.
+    #[cfg(test)]
     pub(crate) fn read<'row, R>(
         &'row self,
         shape: &'row Shape,
         i: usize,
         number: u64,
-        read: impl FnOnce(&mut RowCursor<'_, 'row>) -> Result<R, DecodeError>,
+        read: impl FnOnce(&mut super::cursor::RowCursor<'_, 'row>) -> Result<R, DecodeError>,
     ) -> Result<R, DecodeError> {
-        let span = match self.starts.get(i..) {
-            Some([start, end, ..]) => Span {
-                start: *start as usize,
-                end: *end as usize,
-            },
-            _ => return Err(DecodeError::new(super::error::DecodeErrorKind::Missing)),
-        };
-        let page = Page {
-            text: if span.end - span.start <= shape.whole_row_text {
-                utf8::text_prefix(span.of(&self.wire))
-            } else {
-                ""
-            },
-            wire: &self.wire,
-            base: span.start,
-            segment: self,
-            shape,
-        };
-        let mut cursor = RowCursor::new(
-            &page,
-            shape.binding(),
-            Elements::new(&self.wire, VALUES_TAG, span),
-            self.positions(shape, i),
-        );
-        match read(&mut cursor) {
-            Ok(row) => Ok(row),
-            Err(error) => Err(shape.in_row(error, number)),
-        }
+        let (page, known, values) = self.row(shape, i, number.wrapping_sub(i as u64));
+        let row = super::cursor::RowCursor::new(&page, known, page.binding(), values);
+        read(&mut { row }).map_err(|error| page.error(error))
     }
 
-    /// The places of the columns of row `i`, in the order in which fields read
-    /// them; empty when that is the order of the columns.
-    #[inline]
-    fn positions<'s>(&'s self, shape: &Shape, i: usize) -> &'s [u32] {
-        if shape.columns_read.is_empty() {
-            return &[];
+    /// What is known to be text of the row, which starts at `start`.
+    #[inline(always)]
+    fn known_text<'row>(
+        &'row self,
+        shape: &Shape,
+        Span { start, end }: Span,
+        row: &'row [u8],
+    ) -> KnownText<'row> {
+        let ascii = self.ascii.get_or_init(|| self.find_ascii(shape));
+        if end <= ascii.end {
+            return KnownText {
+                text: &ascii.text,
+                start: ascii.start,
+            };
         }
-        let slots = shape.columns_read.len();
-        self.positions
-            .get_or_init(|| self.find_positions(shape))
-            .get(i * slots..(i + 1) * slots)
-            .unwrap_or_default()
+        let text = if row.len() <= shape.whole_row_text {
+            utf8::text_prefix(row)
+        } else {
+            ""
+        };
+        KnownText { text, start }
     }
 
+    /// Checks all rows at once, if that is worth while.
     #[cold]
-    fn find_positions(&self, shape: &Shape) -> Vec<u32> {
-        let mut table = self.spare(|spare| std::mem::take(&mut spare.positions));
-        table.clear();
-        table.reserve(self.rows() * shape.columns_read.len());
-        let mut row = Vec::with_capacity(shape.row_type.len());
-        for window in self.starts.windows(2) {
-            row.clear();
-            if let [start, end] = window {
-                let span = Span {
-                    start: *start as usize,
-                    end: *end as usize,
-                };
-                let mut elements = Elements::of_row(&self.wire, span);
-                let mut at = elements.position();
-                while let Ok(Some(_)) = elements.next() {
-                    row.push(at as u32);
-                    at = elements.position();
-                }
-            }
-            // A place outside the row reads as a missing value.
-            table.extend(
-                shape
-                    .columns_read
-                    .iter()
-                    .map(|column| row.get(*column as usize).copied().unwrap_or(u32::MAX)),
-            );
+    fn find_ascii(&self, shape: &Shape) -> Ascii {
+        let (Some(start), Some(end)) = (self.starts.first(), self.starts.last()) else {
+            return Ascii::default();
+        };
+        let (start, end) = (*start as usize, *end as usize);
+        if !shape.reads_text || shape.has_numbers || end - start > self.rows() * SMALL_ROW {
+            return Ascii::default();
         }
-        table
+        let rows = self.wire.get(start..end).unwrap_or_default();
+        let ascii = self
+            .wire
+            .slice_ref(rows.get(..utf8::ascii_prefix(rows)).unwrap_or_default());
+        Ascii {
+            start,
+            end: start + ascii.len(),
+            text: ByteString::try_from(ascii).unwrap_or_default(),
+        }
+    }
+
+    /// The place of the column in this slot of row `i`.
+    fn position(&self, shape: &Shape, i: usize, slot: usize) -> Option<usize> {
+        self.tables(shape).position(&shape.places, i, slot)
     }
 
     /// The decoded bytes of the BYTES value whose text lies at `at`.
+    #[inline]
     fn bytes(&self, shape: &Shape, text: &[u8], at: usize) -> Option<&[u8]> {
-        let decoded = self.decoded.get_or_init(|| self.decode(shape));
-        if !decoded.bad.is_empty() && decoded.bad.binary_search(&(at as u32)).is_ok() {
-            return None;
-        }
-        decoded.bytes.get(at..at + decoded_len(text)?)
+        self.tables(shape).bytes(text, at)
+    }
+
+    #[inline]
+    fn tables(&self, shape: &Shape) -> &Tables {
+        self.tables.get_or_init(|| self.make_tables(shape))
     }
 
     #[cold]
-    fn decode(&self, shape: &Shape) -> Decoded {
-        let mut decoded = self.spare(|spare| std::mem::take(&mut spare.decoded));
-        decoded.bytes.clear();
-        decoded.bad.clear();
-        for window in self.starts.windows(2) {
-            let [start, end] = window else { continue };
-            let span = Span {
-                start: *start as usize,
-                end: *end as usize,
-            };
-            let mut values = Elements::of_row(&self.wire, span);
-            let mut column = 0;
-            while let Ok(Some(value)) = values.next() {
-                decode_column(&mut decoded, &self.wire, shape.binding(), column, value);
-                column += 1;
+    fn make_tables(&self, shape: &Shape) -> Box<Tables> {
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = spare.take().unwrap_or_default();
+        drop(spare);
+        tables.make(&self.wire, &self.starts, &shape.binding, &shape.places);
+        tables
+    }
+}
+
+/// As much of a row as is known to be text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KnownText<'row> {
+    text: &'row str,
+    /// Where that starts in the buffer.
+    start: usize,
+}
+
+impl<'row> KnownText<'row> {
+    /// The `len` bytes at `at`, if they are among those known to be text.
+    #[inline(always)]
+    pub(crate) fn text(&self, at: usize, len: usize) -> Option<&'row str> {
+        let (_, behind) = self.text.split_at_checked(at.wrapping_sub(self.start))?;
+        let (text, _) = behind.split_at_checked(len)?;
+        Some(text)
+    }
+}
+
+/// How many bytes are copied of any short text. A copy of fixed length is a few
+/// moves; one of the text's own length is a call, whose branches a processor
+/// cannot foresee when lengths vary.
+const COPIED: usize = 64;
+
+impl KnownText<'_> {
+    /// Puts the `len` bytes at `at` into `target`, if they are among those known to be text.
+    #[inline(always)]
+    pub(crate) fn copy(&self, at: usize, len: usize, target: &mut String) -> bool {
+        let Some((_, behind)) = self.text.split_at_checked(at.wrapping_sub(self.start)) else {
+            return false;
+        };
+        if len <= COPIED
+            && target.capacity() <= KEPT_BYTES
+            && let Some((copied, _)) = behind.split_at_checked(COPIED)
+            && copied.is_char_boundary(len)
+        {
+            target.clear();
+            target.push_str(copied);
+            target.truncate(len);
+            return true;
+        }
+        match behind.split_at_checked(len) {
+            Some((text, _)) => {
+                put_text(target, text);
+                true
             }
-        }
-        decoded
-    }
-}
-
-/// Decodes what the fields that read column `column` lend of `value`.
-fn decode_column(decoded: &mut Decoded, wire: &[u8], row: &Binding, column: u32, value: Span) {
-    let columns = &row.decoded_columns;
-    let first = columns.partition_point(|(other, _)| *other < column);
-    for (_, child) in columns
-        .iter()
-        .skip(first)
-        .take_while(|(other, _)| *other == column)
-    {
-        match row.children.get(*child as usize) {
-            Some(field) if field.node == Node::Flattened => {
-                decode_column(decoded, wire, field, column, value);
-            }
-            Some(field) => decode_value(decoded, wire, field, value),
-            None => {}
+            None => false,
         }
     }
-}
-
-fn decode_value(decoded: &mut Decoded, wire: &[u8], binding: &Binding, value: Span) {
-    match value::read(wire, value) {
-        Ok(Kind::String(text)) => decode_text(decoded, wire, text),
-        Ok(Kind::List(list)) => {
-            let mut elements = Elements::of_list(wire, list);
-            let mut index = 0;
-            while let Ok(Some(element)) = elements.next() {
-                match binding.node {
-                    Node::Value => {
-                        if let Some(of_element) = binding.element() {
-                            decode_value(decoded, wire, of_element, element);
-                        }
-                    }
-                    _ => decode_column(decoded, wire, binding, index, element),
-                }
-                index += 1;
-            }
-        }
-        // NULL, or a fault that reading the value will report.
-        _ => {}
-    }
-}
-
-fn decode_text(decoded: &mut Decoded, wire: &[u8], text: Span) {
-    let source = text.of(wire);
-    let room = decoded_len(source).map(|len| text.start..text.start + len);
-    let done = room.and_then(|room| {
-        // Two fields may read the same column: keep what is further on.
-        let needed = room.end.max(decoded.bytes.len());
-        decoded.bytes.resize(needed, 0);
-        let target = decoded.bytes.get_mut(room)?;
-        let out = base64_simd::AsOut::as_out(target);
-        base64_simd::STANDARD.decode(source, out).ok().map(drop)
-    });
-    if done.is_none() {
-        let start = text.start as u32;
-        if let Err(place) = decoded.bad.binary_search(&start) {
-            decoded.bad.insert(place, start);
-        }
-    }
-}
-
-/// How many bytes padded base64 of this form stands for.
-pub(crate) fn decoded_len(text: &[u8]) -> Option<usize> {
-    if !text.len().is_multiple_of(4) {
-        return None;
-    }
-    let padding = text
-        .iter()
-        .rev()
-        .take(2)
-        .take_while(|c| **c == b'=')
-        .count();
-    Some(text.len() / 4 * 3 - padding)
 }
 
 /// One row's place in its segment, from which its values are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Page<'row> {
-    pub(crate) wire: &'row [u8],
-    /// As much of the row as is known to be text, from `base` on.
-    text: &'row str,
-    base: usize,
+    /// The number of the row in the segment.
+    row: usize,
+    /// The number of the segment's first row in the whole result.
+    first_row: u64,
     segment: &'row Segment,
     shape: &'row Shape,
 }
 
 impl<'row> Page<'row> {
-    /// The `len` bytes at `at`, if they are among those known to be text.
+    /// How the row is read.
     #[inline(always)]
-    pub(crate) fn known_text(&self, at: usize, len: usize) -> Option<&'row str> {
-        let start = at.wrapping_sub(self.base);
-        self.text.get(start..start.wrapping_add(len))
+    pub(crate) const fn binding(&self) -> &'row Binding {
+        &self.shape.binding
+    }
+
+    /// Adds to an error of the row which row it is, and what its column is called.
+    #[cold]
+    pub(crate) fn error(&self, error: DecodeError) -> DecodeError {
+        self.shape.in_row(error, self.number())
+    }
+
+    /// The whole buffer.
+    pub(crate) fn wire(&self) -> &'row [u8] {
+        &self.segment.wire
+    }
+
+    /// Where the column in this slot lies, of a row that is read out of order.
+    pub(crate) fn position(&self, slot: usize) -> Option<usize> {
+        self.segment.position(self.shape, self.row, slot)
+    }
+
+    /// The values that end where `values` do, from the one at `start` on.
+    pub(crate) fn values_from(&self, start: usize, values: Elements<'row>) -> Elements<'row> {
+        values.again_from(self.wire(), start)
     }
 
     /// The bytes for which the base64 `text` at `at` stands.
@@ -401,6 +377,42 @@ impl<'row> Page<'row> {
 
     pub(crate) fn row_type(&self) -> &'row RowType {
         &self.shape.row_type
+    }
+
+    /// The number of the row in the whole result.
+    pub(crate) const fn number(&self) -> u64 {
+        self.first_row.wrapping_add(self.row as u64)
+    }
+
+    /// Adds to the error of a value at `at` where that stands. `list` is the list
+    /// of which it is an element, read long after its row.
+    #[cold]
+    pub(crate) fn in_list(&self, error: DecodeError, list: &Binding, at: usize) -> DecodeError {
+        let element = list.element().map_or("", |element| element.rust_type);
+        let error = error.in_element(element);
+        let Some(column) = self.column_at(at) else {
+            return self.shape.in_row(error, self.number());
+        };
+        let row = &self.shape.binding;
+        let error = match row.reader_of(column) {
+            Some((owner, field)) if std::ptr::eq(field, list) => error.in_list(owner, field.field),
+            Some((owner, field)) => error.in_list("", list.field).in_list(owner, field.field),
+            None => error,
+        };
+        self.shape.in_row(error.at_column(column), self.number())
+    }
+
+    /// The column of the row in which the byte at `at` lies.
+    fn column_at(&self, at: usize) -> Option<u32> {
+        let rest = Span {
+            start: *self.segment.starts.get(self.row)? as usize,
+            end: self.wire().len(),
+        };
+        let mut values = Elements::of_row(self.wire(), rest);
+        (0..u32::try_from(self.shape.row_type.len()).ok()?).find(|_| {
+            let value = values.next().ok().flatten();
+            value.is_some_and(|value| (value.start..value.end).contains(&at))
+        })
     }
 
     /// Whether the bytes of the column are decoded, when they are asked for.

@@ -81,9 +81,10 @@ pub trait SpannerRow {
 /// Every struct without a lifetime that derives [`SpannerRow`] has it, and every
 /// tuple of such column types.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` borrows from the buffer of the result, so it cannot be handed out alone",
-    label = "a borrowed row",
-    note = "use a struct without a lifetime, or `one_batch()` / `next_batch()`, which keep the buffer with the rows"
+    message = "`{Self}` cannot be handed out alone: it borrows from the buffer of the result, or is no row",
+    label = "not a row that owns its data",
+    note = "a row with a lifetime: use a struct without one, or `one_batch()` / `next_batch()`, which keep the buffer with the rows",
+    note = "no row yet: add `#[derive(SpannerRow)]` to the struct, or use a tuple of column types such as `(i64, String)`"
 )]
 pub trait OwnedRow: for<'row> SpannerRow<Row<'row> = Self> + Sized + Send + 'static {}
 
@@ -116,9 +117,10 @@ pub trait OwnedRow: for<'row> SpannerRow<Row<'row> = Self> + Sized + Send + 'sta
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a Spanner column",
     label = "not a column type",
-    note = "columns are read into bool, i64, f64, f32, text (`&str`, `Cow<str>`, `String`, `Box<str>`), bytes (`&[u8]`, `Cow<[u8]>`, `Vec<u8>`), dates and timestamps, `Option` and `Vec` of these, and derived rows for STRUCT",
-    note = "for a type of your own implement `ColumnType` and `FromColumn`",
-    note = "to convert from a column type, put `#[spanner(try_from = \"i64\")]` on the field; for a row whose columns stand among these, `#[spanner(flatten)]`"
+    note = "columns are read into bool, i64, f64, f32, text (`&str`, `Cow<str>`, `String`, `Box<str>`, `Arc<str>`), bytes (`&[u8]`, `Cow<[u8]>`, `Vec<u8>`, `Bytes`, `[u8; N]`), `Numeric`, `Timestamp`, `Interval`, `Value`, `Option`, `Vec` and `List` of these, and derived rows and tuples for STRUCT",
+    note = "types of other crates need a feature of spanner-rows: `jiff`, `chrono`, `time`, `rust_decimal`, `bigdecimal`, `uuid`, `serde_json` or `prost`",
+    note = "to convert from a column type, put `#[spanner(try_from = \"i64\")]` on the field; for a row whose columns stand among these, `#[spanner(flatten)]`",
+    note = "for an enum `#[derive(SpannerEnum)]`; for another type of your own implement `ColumnType` and `FromColumn`"
 )]
 pub trait ColumnType {
     /// Memory that is left of a value and that the next value can use; `()` when there is none.
@@ -154,7 +156,7 @@ pub trait ColumnType {
     }
 
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     fn read_field<'row>(
         cursor: &mut RowCursor<'_, 'row>,
         spare: &mut Self::Spare,
@@ -163,7 +165,7 @@ pub trait ColumnType {
     }
 
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     fn set_field<'row>(
         field: &mut Self::At<'row>,
         cursor: &mut RowCursor<'_, 'row>,
@@ -173,7 +175,7 @@ pub trait ColumnType {
     }
 
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     fn recycle_field<'row>(field: Self::At<'row>, spare: &mut Self::Spare) {
         field.recycle(spare);
     }
@@ -186,7 +188,7 @@ pub trait ColumnType {
     }
 
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     fn read_column<'row>(
         column: Column<'_, 'row>,
         spare: &mut Self::Spare,
@@ -200,7 +202,7 @@ pub trait ColumnType {
     }
 
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     fn set_column<'row>(
         field: &mut Self::At<'row>,
         column: Column<'_, 'row>,
@@ -217,7 +219,7 @@ pub trait ColumnType {
     }
 
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     fn read_default<'row>(
         cursor: &mut RowCursor<'_, 'row>,
         spare: &mut Defaulted<Self::Spare>,
@@ -226,7 +228,7 @@ pub trait ColumnType {
     }
 
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     fn set_default<'row>(
         field: &mut Self::At<'row>,
         cursor: &mut RowCursor<'_, 'row>,
@@ -241,7 +243,7 @@ pub trait ColumnType {
     }
 
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     fn put_default<'row>(
         field: &mut Self::At<'row>,
         value: Self::At<'row>,
@@ -251,7 +253,7 @@ pub trait ColumnType {
     }
 
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     fn recycle_default<'row>(field: Self::At<'row>, spare: &mut Defaulted<Self::Spare>) {
         spare.recycle(field, FromColumn::recycle);
     }
@@ -259,7 +261,7 @@ pub trait ColumnType {
     // Of a type that is converted into that of the field.
 
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     fn from_field<'row, T: From<Self::At<'row>>>(
         cursor: &mut RowCursor<'_, 'row>,
         spare: &mut Self::Spare,
@@ -271,7 +273,7 @@ pub trait ColumnType {
     }
 
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     fn try_from_field<'row, T: TryFrom<Self::At<'row>, Error: Display>>(
         cursor: &mut RowCursor<'_, 'row>,
         spare: &mut Self::Spare,
@@ -288,9 +290,10 @@ pub trait ColumnType {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a Spanner column",
     label = "not a column type",
-    note = "columns are read into bool, i64, f64, f32, text (`&str`, `Cow<str>`, `String`, `Box<str>`), bytes (`&[u8]`, `Cow<[u8]>`, `Vec<u8>`), dates and timestamps, `Option` and `Vec` of these, and derived rows for STRUCT",
-    note = "for a type of your own implement `ColumnType` and `FromColumn`",
-    note = "to convert from a column type, put `#[spanner(try_from = \"i64\")]` on the field; for a row whose columns stand among these, `#[spanner(flatten)]`"
+    note = "columns are read into bool, i64, f64, f32, text (`&str`, `Cow<str>`, `String`, `Box<str>`, `Arc<str>`), bytes (`&[u8]`, `Cow<[u8]>`, `Vec<u8>`, `Bytes`, `[u8; N]`), `Numeric`, `Timestamp`, `Interval`, `Value`, `Option`, `Vec` and `List` of these, and derived rows and tuples for STRUCT",
+    note = "types of other crates need a feature of spanner-rows: `jiff`, `chrono`, `time`, `rust_decimal`, `bigdecimal`, `uuid`, `serde_json` or `prost`",
+    note = "to convert from a column type, put `#[spanner(try_from = \"i64\")]` on the field; for a row whose columns stand among these, `#[spanner(flatten)]`",
+    note = "for an enum `#[derive(SpannerEnum)]`; for another type of your own implement `ColumnType` and `FromColumn`"
 )]
 pub trait FromColumn<'row>: ColumnType + Sized + Send {
     /// Compares the column's type with this one, once per result set.

@@ -31,30 +31,30 @@ macro_rules! tuple {
                 binder.row("tuple", Self::COLUMNS, &fields, row_type)
             }
 
-            #[inline]
+            #[inline(always)]
             fn decode<'row>(
                 cursor: &mut RowCursor<'_, 'row>,
                 spare: &mut Self::Spare,
             ) -> Result<Self::Row<'row>, DecodeError> {
-                Ok(($(cursor.read::<$ty::At<'row>>(&mut spare.$i)?,)+))
+                Ok(($($ty::read_field(cursor, &mut spare.$i)?,)+))
             }
 
-            #[inline]
+            #[inline(always)]
             fn update<'row>(
                 row: &mut Self::Row<'row>,
                 cursor: &mut RowCursor<'_, 'row>,
                 spare: &mut Self::Spare,
             ) -> Result<(), DecodeError> {
-                $(cursor.set::<$ty::At<'row>>(&mut row.$i, &mut spare.$i)?;)+
+                $($ty::set_field(&mut row.$i, cursor, &mut spare.$i)?;)+
                 Ok(())
             }
 
-            #[inline]
+            #[inline(always)]
             fn recycle(row: Self::Row<'_>, spare: &mut Self::Spare) {
                 $(row.$i.recycle(&mut spare.$i);)+
             }
 
-            #[inline]
+            #[inline(always)]
             fn lend<'row>(
                 cursor: &mut RowCursor<'_, 'row>,
                 home: &'row mut Self::Home,

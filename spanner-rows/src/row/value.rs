@@ -56,7 +56,9 @@ impl<'row> Value<'row> {
         let kind = value::read(wire, span)?;
         if matches!(kind, Kind::List(_)) {
             // Checked to the bottom once, so that reading elements cannot fail.
-            value::check(wire, span)?;
+            if let Some(strange) = value::check(wire, span)? {
+                return Err(unexpected(SENT, strange));
+            }
         }
         Self::of(wire, kind)
     }
@@ -81,10 +83,13 @@ impl<'row> Value<'row> {
                 start: span.start,
                 end: span.end,
             }),
-            other => return Err(unexpected("a value that Spanner sends", other)),
+            other => return Err(unexpected(SENT, other)),
         })
     }
 }
+
+/// What a value without a type may be.
+const SENT: &str = "a value that Spanner sends";
 
 impl fmt::Debug for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -266,6 +271,6 @@ impl<'row> Column<'_, 'row> {
     ///
     /// The bytes are malformed, or the kind is one that Spanner never sends.
     pub fn value(&self) -> Result<Value<'row>, DecodeError> {
-        Value::read(self.page().wire, self.span())
+        Value::read(self.page().wire(), self.span())
     }
 }

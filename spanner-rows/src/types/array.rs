@@ -1,5 +1,6 @@
 //! ARRAY as `Vec` and `Box<[T]>`.
 
+use super::is_excessive;
 use crate::row::binder::Binder;
 use crate::row::binding::Binding;
 use crate::row::column::Column;
@@ -8,7 +9,8 @@ use crate::row::mode::Kept;
 use crate::row::traits::{ColumnType, FromColumn};
 use crate::wire::Type;
 
-/// The vector and its elements keep their memory from row to row.
+/// The vector and its elements keep their memory from row to row; a vector that
+/// takes more than 1 MiB only while values need it.
 impl<T: ColumnType> ColumnType for Vec<T> {
     type Spare = VecSpare<T::Static, T::Spare>;
     type Mode = Kept;
@@ -42,6 +44,35 @@ impl<E, S: Default> VecSpare<E, S> {
         }
         &mut self.elements[i]
     }
+
+    #[cfg(test)]
+    pub(super) const fn kept(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// Gives back what is left of a giant array, after one of `len` elements.
+    #[inline]
+    fn settle(&mut self, len: usize) {
+        if is_loose(&self.elements, len) {
+            give_back(&mut self.elements, len);
+        }
+    }
+}
+
+/// Whether a vector has become much larger than what is needed now.
+#[inline]
+const fn is_loose<T>(vector: &Vec<T>, needed: usize) -> bool {
+    let size = size_of::<T>();
+    is_excessive(
+        vector.capacity().saturating_mul(size),
+        needed.saturating_mul(size),
+    )
+}
+
+#[cold]
+fn give_back<T>(vector: &mut Vec<T>, needed: usize) {
+    vector.truncate(needed);
+    vector.shrink_to_fit();
 }
 
 impl<'row, T: FromColumn<'row>> FromColumn<'row> for Vec<T> {
@@ -54,6 +85,10 @@ impl<'row, T: FromColumn<'row>> FromColumn<'row> for Vec<T> {
         let mut value = emptied::<T::Static, T>(std::mem::take(&mut spare.buffer));
         for (i, element) in elements.enumerate() {
             value.push(T::read(element?, spare.element(i))?);
+        }
+        let len = value.len();
+        if is_loose(&value, len) {
+            give_back(&mut value, len);
         }
         Ok(value)
     }
@@ -72,16 +107,22 @@ impl<'row, T: FromColumn<'row>> FromColumn<'row> for Vec<T> {
             }
             len += 1;
         }
+        if is_loose(self, len) {
+            give_back(self, len);
+        }
         for (i, value) in self.drain(len..).enumerate() {
             value.recycle(spare.element(len + i));
         }
+        spare.settle(len);
         Ok(())
     }
 
     fn recycle(mut self, spare: &mut Self::Spare) {
+        let len = self.len();
         for (i, value) in self.drain(..).enumerate() {
             value.recycle(spare.element(i));
         }
+        spare.settle(len);
         spare.buffer = emptied(self);
     }
 }
@@ -101,6 +142,9 @@ impl<'row, T: FromColumn<'row>> FromColumn<'row> for Box<[T]> {
 
     fn read(column: Column<'_, 'row>, spare: &mut Self::Spare) -> Result<Self, DecodeError> {
         let len = column.elements()?.count()?;
+        if is_loose(spare, len) {
+            give_back(spare, len);
+        }
         if spare.len() < len {
             spare.resize_with(len, T::Spare::default);
         }

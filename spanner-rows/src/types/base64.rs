@@ -8,7 +8,7 @@ use crate::row::binding::Binding;
 use crate::row::column::{Column, not_base64};
 use crate::row::error::DecodeError;
 use crate::row::mode::Plain;
-use crate::row::segment::decoded_len;
+use crate::row::tables::decoded_len;
 use crate::row::traits::{ColumnType, FromColumn};
 use crate::wire::{Type, TypeCode};
 

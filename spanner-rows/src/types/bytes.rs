@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use super::is_excessive;
 use crate::row::binder::Binder;
 use crate::row::binding::Binding;
 use crate::row::column::{Column, not_base64};
 use crate::row::error::DecodeError;
 use crate::row::mode::{Kept, Plain};
-use crate::row::segment::decoded_len;
+use crate::row::tables::decoded_len;
 use crate::row::traits::{ColumnType, FromColumn};
 use crate::wire::{Type, TypeCode};
 
@@ -26,7 +27,7 @@ impl<'row> FromColumn<'row> for &'row [u8] {
         binder.bytes::<Self>(ty, ACCEPTED)
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, 'row>, _: &mut ()) -> Result<Self, DecodeError> {
         column.bytes()
     }
@@ -45,13 +46,13 @@ impl<'row> FromColumn<'row> for Cow<'row, [u8]> {
         binder.bytes::<Self>(ty, ACCEPTED)
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, 'row>, _: &mut ()) -> Result<Self, DecodeError> {
         column.bytes().map(Cow::Borrowed)
     }
 }
 
-/// Keeps its capacity from row to row.
+/// Keeps its capacity from row to row; above 1 MiB only while values need it.
 impl ColumnType for Vec<u8> {
     type Spare = Self;
     type Mode = Kept;
@@ -64,7 +65,7 @@ impl FromColumn<'_> for Vec<u8> {
         binder.scalar::<Self>(ty, ACCEPTED)
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, spare: &mut Self) -> Result<Self, DecodeError> {
         let text = column.ascii()?;
         let mut value = std::mem::take(spare);
@@ -72,7 +73,7 @@ impl FromColumn<'_> for Vec<u8> {
         Ok(value)
     }
 
-    #[inline]
+    #[inline(always)]
     fn set(&mut self, column: Column<'_, '_>, _: &mut Self) -> Result<(), DecodeError> {
         decode_into(column.ascii()?, self)
     }
@@ -132,7 +133,7 @@ impl<const N: usize> FromColumn<'_> for [u8; N] {
         binder.scalar::<Self>(ty, ACCEPTED)
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
         let text = column.ascii()?;
         match decoded_len(text) {
@@ -158,6 +159,9 @@ fn wrong_length(text: &[u8], len: usize, wanted: usize) -> DecodeError {
 }
 
 fn decode_into(text: &[u8], value: &mut Vec<u8>) -> Result<(), DecodeError> {
+    if is_excessive(value.capacity(), text.len()) {
+        *value = Vec::new();
+    }
     value.clear();
     match base64_simd::STANDARD.decode_append(text, value) {
         Ok(()) => Ok(()),

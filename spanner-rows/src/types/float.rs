@@ -15,7 +15,7 @@ impl FromColumn<'_> for f64 {
         binder.scalar::<Self>(ty, &[TypeCode::Float64, TypeCode::Float32])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
         column.number()
     }
@@ -27,7 +27,7 @@ impl FromColumn<'_> for f32 {
         binder.scalar::<Self>(ty, &[TypeCode::Float32])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
         // A FLOAT32 is sent widened, so this gives back the exact value.
         column.number().map(|value| value as Self)

@@ -4,18 +4,42 @@ use super::plain_type;
 use crate::row::binder::Binder;
 use crate::row::binding::Binding;
 use crate::row::column::Column;
+use crate::row::cursor::RowCursor;
 use crate::row::error::DecodeError;
-use crate::row::traits::FromColumn;
+use crate::row::mode::Plain;
+use crate::row::traits::{ColumnType, FromColumn};
 use crate::wire::{Type, TypeCode};
 
-plain_type!(bool, i64);
+plain_type!(bool, i32);
+
+impl ColumnType for i64 {
+    type Spare = ();
+    type Mode = Plain;
+    type Static = Self;
+    type At<'row> = Self;
+
+    #[inline(always)]
+    fn read_field(cursor: &mut RowCursor<'_, '_>, (): &mut ()) -> Result<Self, DecodeError> {
+        cursor.read_ascii(read)
+    }
+
+    #[inline(always)]
+    fn set_field(
+        field: &mut Self,
+        cursor: &mut RowCursor<'_, '_>,
+        (): &mut (),
+    ) -> Result<(), DecodeError> {
+        *field = cursor.read_ascii(read)?;
+        Ok(())
+    }
+}
 
 impl FromColumn<'_> for bool {
     fn bind(ty: &Type, binder: &mut Binder<'_>) -> Binding {
         binder.scalar::<Self>(ty, &[TypeCode::Bool])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
         column.bool()
     }
@@ -26,14 +50,48 @@ impl FromColumn<'_> for i64 {
         binder.scalar::<Self>(ty, &[TypeCode::Int64, TypeCode::Enum])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
-        let text = column.ascii()?;
-        match parse(text) {
-            Some(value) => Ok(value),
-            None => Err(not_an_integer(text)),
+        read(column.ascii()?)
+    }
+}
+
+#[inline(always)]
+fn read(text: &[u8]) -> Result<i64, DecodeError> {
+    match parse(text) {
+        Some(value) => Ok(value),
+        None => Err(not_an_integer(text)),
+    }
+}
+
+/// Reads ENUM, whose numbers have 32 bits. INT64 has 64: it is read into `i64`, or
+/// converted with `#[spanner(try_from = "i64")]`.
+impl FromColumn<'_> for i32 {
+    fn bind(ty: &Type, binder: &mut Binder<'_>) -> Binding {
+        binder.scalar_or::<Self>(ty, &[TypeCode::Enum], |binder, wanted| {
+            match (ty.code(), binder.in_array()) {
+                (TypeCode::Int64, false) => format!(
+                    "{wanted}; make the field `i64`, or put `#[spanner(try_from = \"i64\")]` on it"
+                ),
+                (TypeCode::Int64, true) => format!("{wanted}; make the elements `i64`"),
+                _ => wanted,
+            }
+        })
+    }
+
+    #[inline]
+    fn read(column: Column<'_, '_>, spare: &mut ()) -> Result<Self, DecodeError> {
+        let number = i64::read(column, spare)?;
+        match Self::try_from(number) {
+            Ok(number) => Ok(number),
+            Err(_) => Err(beyond_i32(number)),
         }
     }
+}
+
+#[cold]
+pub(super) fn beyond_i32(number: i64) -> DecodeError {
+    DecodeError::with_excerpt("values of an ENUM have 32 bits", &number.to_string())
 }
 
 #[cold]
@@ -49,7 +107,9 @@ fn not_an_integer(text: &[u8]) -> DecodeError {
 /// Eight digits are taken at a time, as one word: the digits' values are added
 /// up pairwise by multiplications, so that there is no branch per digit. Words
 /// are read with overlap, so that there is no copy of varying length either.
-#[inline]
+///
+/// Not inlined: it is large, and what it takes and answers fits into registers.
+#[inline(never)]
 pub(crate) fn parse(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),

@@ -91,7 +91,7 @@ impl FromColumn<'_> for Interval {
         binder.scalar::<Self>(ty, &[TypeCode::Interval])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
         let text = column.ascii()?;
         match parse(text) {

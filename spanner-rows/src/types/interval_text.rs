@@ -6,7 +6,6 @@ use super::interval::Interval;
 /// a `T`; `None` when it is another text or out of range.
 ///
 /// One pass over the bytes; what was read last says what may come next.
-#[inline]
 pub(crate) fn parse(text: &[u8]) -> Option<Interval> {
     let (b'P', parts) = text.split_first()? else {
         return None;

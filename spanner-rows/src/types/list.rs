@@ -8,9 +8,10 @@ use crate::row::binding::Binding;
 use crate::row::column::Column;
 use crate::row::error::DecodeError;
 use crate::row::mode::Plain;
-use crate::row::segment::Page;
+use crate::row::segment::{KnownText, Page};
 use crate::row::traits::{ColumnType, FromColumn};
 use crate::wire::Type;
+use crate::wire::reader::Span;
 use crate::wire::value::Elements;
 
 /// An ARRAY whose elements are decoded when they are asked for.
@@ -39,6 +40,7 @@ use crate::wire::value::Elements;
 /// ```
 pub struct List<'row, T> {
     page: Page<'row>,
+    known: KnownText<'row>,
     array: &'row Binding,
     elements: Elements<'row>,
     _element: PhantomData<fn() -> T>,
@@ -109,28 +111,31 @@ impl<'row, T: FromColumn<'row>> Iterator for ListIter<'row, T> {
     fn next(&mut self) -> Option<Self::Item> {
         let List {
             page,
+            known,
             array,
             elements,
             ..
         } = &mut self.rest;
-        let read = match elements.next_bytes() {
-            Ok(Some(value)) => match array.element() {
-                Some(element) => {
-                    T::read(Column::new(page, element, value), &mut T::Spare::default())
+        let (error, at) = match elements.next_bytes() {
+            Ok(Some(value)) => {
+                let element = array.element()?;
+                match T::read(
+                    Column::new(page, *known, element, value),
+                    &mut T::Spare::default(),
+                ) {
+                    Ok(element) => return Some(Ok(element)),
+                    Err(error) => (error, value.1),
                 }
-                None => return None,
-            },
+            }
             Ok(None) => return None,
             Err(error) => {
+                let at = elements.position();
                 // Where the next element starts is not known.
-                *elements = elements.at(usize::MAX);
-                Err(error.into())
+                *elements = Elements::of_list(&[], Span { start: 0, end: 0 });
+                (error.into(), at)
             }
         };
-        match read {
-            Ok(element) => Some(Ok(element)),
-            Err(error) => Some(Err(error.in_element(array.field, array.rust_type))),
-        }
+        Some(Err(page.in_list(error, array, at)))
     }
 }
 
@@ -159,6 +164,7 @@ impl<'row, T: FromColumn<'row>> FromColumn<'row> for List<'row, T> {
         Ok(Self {
             elements: column.elements()?,
             page: *column.page(),
+            known: column.known(),
             array: column.binding(),
             _element: PhantomData,
         })

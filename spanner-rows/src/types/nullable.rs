@@ -20,7 +20,7 @@ impl<'row, T: FromColumn<'row>> FromColumn<'row> for Option<T> {
         T::bind(ty, binder)
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, 'row>, spare: &mut T::Spare) -> Result<Self, DecodeError> {
         if column.is_null() {
             Ok(None)
@@ -29,7 +29,7 @@ impl<'row, T: FromColumn<'row>> FromColumn<'row> for Option<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn set(&mut self, column: Column<'_, 'row>, spare: &mut T::Spare) -> Result<(), DecodeError> {
         match self {
             _ if column.is_null() => {
@@ -46,7 +46,7 @@ impl<'row, T: FromColumn<'row>> FromColumn<'row> for Option<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn recycle(self, spare: &mut T::Spare) {
         if let Some(value) = self {
             value.recycle(spare);

@@ -137,7 +137,7 @@ impl FromColumn<'_> for Numeric {
         binder.scalar::<Self>(ty, &[TypeCode::Numeric])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
         let text = column.ascii()?;
         match Self::from_ascii(text) {

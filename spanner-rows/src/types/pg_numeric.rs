@@ -216,7 +216,7 @@ impl<'row> FromColumn<'row> for PgNumeric<&'row str> {
         binder.text::<Self>(ty, &[TypeCode::Numeric])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, 'row>, _: &mut ()) -> Result<Self, DecodeError> {
         let text = column.text()?;
         match Self::new(text) {
@@ -239,13 +239,13 @@ impl FromColumn<'_> for PgNumeric {
         binder.text::<Self>(ty, &[TypeCode::Numeric])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, spare: &mut String) -> Result<Self, DecodeError> {
         PgNumeric::<&str>::read(column, &mut ())?;
         String::read(column, spare).map(Self)
     }
 
-    #[inline]
+    #[inline(always)]
     fn set(&mut self, column: Column<'_, '_>, spare: &mut String) -> Result<(), DecodeError> {
         PgNumeric::<&str>::read(column, &mut ())?;
         self.0.set(column, spare)

@@ -69,10 +69,9 @@ impl<M: Message + Name> ToColumn for Proto<M> {
     }
 }
 
-/// A value of an ENUM column as `E`, an enum that prost generates, or `i32`.
+/// A value of an ENUM column as `E`, an enum that prost generates.
 ///
-/// A number that `E` does not know is an error; `ProtoEnum<i32>` takes every one, and
-/// `i64` reads ENUM columns without this type.
+/// A number that `E` does not know is an error; plain `i32` and `i64` read every one.
 ///
 /// As a parameter it is sent as INT64; compare it in SQL with `CAST(@p AS my.Enum)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,28 +89,22 @@ impl<E: TryFrom<i32> + Send + 'static> FromColumn<'_> for ProtoEnum<E> {
         binder.scalar::<Self>(ty, &[TypeCode::Enum])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, spare: &mut ()) -> Result<Self, DecodeError> {
-        let number = i64::read(column, spare)?;
-        match i32::try_from(number).map(E::try_from) {
-            Ok(Ok(value)) => Ok(Self(value)),
-            Ok(Err(_)) => Err(unknown(number)),
-            Err(_) => Err(beyond_i32(number)),
+        let number = i32::read(column, spare)?;
+        match E::try_from(number) {
+            Ok(value) => Ok(Self(value)),
+            Err(_) => Err(unknown(number)),
         }
     }
 }
 
 #[cold]
-fn unknown(number: i64) -> DecodeError {
+fn unknown(number: i32) -> DecodeError {
     DecodeError::with_excerpt(
-        "the enum has no value of this number: read the column into `ProtoEnum<i32>` or `i64`",
+        "the enum has no value of this number: read the column into `i32`",
         &number.to_string(),
     )
-}
-
-#[cold]
-fn beyond_i32(number: i64) -> DecodeError {
-    DecodeError::with_excerpt("values of an ENUM have 32 bits", &number.to_string())
 }
 
 impl<E: Into<i32> + Copy> ToColumn for ProtoEnum<E> {

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::is_excessive;
 use crate::row::binder::Binder;
 use crate::row::binding::Binding;
 use crate::row::column::Column;
+use crate::row::cursor::RowCursor;
 use crate::row::error::DecodeError;
 use crate::row::mode::{Kept, Plain};
 use crate::row::traits::{ColumnType, FromColumn};
@@ -19,6 +21,24 @@ impl ColumnType for &str {
     type Mode = Plain;
     type Static = &'static str;
     type At<'row> = &'row str;
+
+    #[inline(always)]
+    fn read_field<'row>(
+        cursor: &mut RowCursor<'_, 'row>,
+        (): &mut (),
+    ) -> Result<&'row str, DecodeError> {
+        cursor.read_text()
+    }
+
+    #[inline(always)]
+    fn set_field<'row>(
+        field: &mut &'row str,
+        cursor: &mut RowCursor<'_, 'row>,
+        (): &mut (),
+    ) -> Result<(), DecodeError> {
+        *field = cursor.read_text()?;
+        Ok(())
+    }
 }
 
 impl<'row> FromColumn<'row> for &'row str {
@@ -26,7 +46,7 @@ impl<'row> FromColumn<'row> for &'row str {
         binder.text::<str>(ty, ACCEPTED)
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, 'row>, _: &mut ()) -> Result<Self, DecodeError> {
         column.text()
     }
@@ -38,6 +58,14 @@ impl ColumnType for Cow<'_, str> {
     type Mode = Plain;
     type Static = Cow<'static, str>;
     type At<'row> = Cow<'row, str>;
+
+    #[inline(always)]
+    fn read_field<'row>(
+        cursor: &mut RowCursor<'_, 'row>,
+        (): &mut (),
+    ) -> Result<Cow<'row, str>, DecodeError> {
+        cursor.read_text().map(Cow::Borrowed)
+    }
 }
 
 impl<'row> FromColumn<'row> for Cow<'row, str> {
@@ -45,18 +73,27 @@ impl<'row> FromColumn<'row> for Cow<'row, str> {
         binder.text::<Self>(ty, ACCEPTED)
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, 'row>, _: &mut ()) -> Result<Self, DecodeError> {
         column.text().map(Cow::Borrowed)
     }
 }
 
-/// Keeps its capacity from row to row.
+/// Keeps its capacity from row to row; above 1 MiB only while values need it.
 impl ColumnType for String {
     type Spare = Self;
     type Mode = Kept;
     type Static = Self;
     type At<'row> = Self;
+
+    #[inline(always)]
+    fn set_field(
+        field: &mut Self,
+        cursor: &mut RowCursor<'_, '_>,
+        _: &mut Self,
+    ) -> Result<(), DecodeError> {
+        cursor.copy_text(field)
+    }
 }
 
 impl FromColumn<'_> for String {
@@ -64,27 +101,34 @@ impl FromColumn<'_> for String {
         binder.text::<Self>(ty, ACCEPTED)
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, spare: &mut Self) -> Result<Self, DecodeError> {
         let text = column.text()?;
         let mut value = std::mem::take(spare);
-        value.clear();
-        value.push_str(text);
+        put_text(&mut value, text);
         Ok(value)
     }
 
-    #[inline]
+    #[inline(always)]
     fn set(&mut self, column: Column<'_, '_>, _: &mut Self) -> Result<(), DecodeError> {
-        let text = column.text()?;
-        self.clear();
-        self.push_str(text);
+        put_text(self, column.text()?);
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn recycle(self, spare: &mut Self) {
         *spare = self;
     }
+}
+
+/// Puts `text` in place of what is there.
+#[inline]
+pub(crate) fn put_text(value: &mut String, text: &str) {
+    if is_excessive(value.capacity(), text.len()) {
+        *value = String::new();
+    }
+    value.clear();
+    value.push_str(text);
 }
 
 /// Allocates for every value: a box has no capacity to keep.
@@ -100,7 +144,7 @@ impl FromColumn<'_> for Box<str> {
         binder.text::<Self>(ty, ACCEPTED)
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
         column.text().map(Self::from)
     }
@@ -119,7 +163,7 @@ impl FromColumn<'_> for Arc<str> {
         binder.text::<Self>(ty, ACCEPTED)
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
         column.text().map(Self::from)
     }

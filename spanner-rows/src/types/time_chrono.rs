@@ -40,7 +40,7 @@ impl FromColumn<'_> for DateTime<Utc> {
         binder.scalar::<Self>(ty, &[TypeCode::Timestamp])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
         let instant = read_instant(column)?;
         match Self::from_timestamp(instant.seconds_since_epoch(), instant.nanosecond) {
@@ -56,7 +56,7 @@ impl FromColumn<'_> for NaiveDate {
         binder.scalar::<Self>(ty, &[TypeCode::Date])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
         read_day(column, |day| {
             Self::from_ymd_opt(day.year.into(), day.month.into(), day.day.into())

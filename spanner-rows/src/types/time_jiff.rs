@@ -24,7 +24,7 @@ impl FromColumn<'_> for jiff::Timestamp {
         binder.scalar::<Self>(ty, &[TypeCode::Timestamp])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
         let instant = read_instant(column)?;
         match Self::new(instant.seconds_since_epoch(), instant.nanosecond as i32) {
@@ -50,7 +50,7 @@ impl FromColumn<'_> for jiff::civil::Date {
         binder.scalar::<Self>(ty, &[TypeCode::Date])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
         read_day(column, |day| {
             Self::new(day.year as i16, day.month as i8, day.day as i8).ok()

@@ -21,7 +21,7 @@ impl FromColumn<'_> for SystemTime {
         binder.scalar::<Self>(ty, &[TypeCode::Timestamp])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, spare: &mut ()) -> Result<Self, DecodeError> {
         let timestamp = Timestamp::read(column, spare)?;
         match Self::try_from(timestamp) {

@@ -38,7 +38,7 @@ pub(crate) fn parse_day(text: &[u8]) -> Option<Day> {
 }
 
 /// Reads a DATE into the type that `make` makes of it.
-#[inline]
+#[inline(always)]
 #[cfg(any(feature = "chrono", feature = "jiff", feature = "time"))]
 pub(crate) fn read_day<T>(
     column: Column<'_, '_>,
@@ -61,7 +61,6 @@ fn not_a_date(text: &[u8]) -> DecodeError {
 }
 
 /// Reads `YYYY-MM-DDThh:mm:ss[.f]Z` with one to nine fraction digits.
-#[inline]
 pub(crate) fn parse_instant(text: &[u8]) -> Option<Instant> {
     let (day, time) = text.split_at_checked(10)?;
     let [b'T', h0, h1, b':', m0, m1, b':', s0, s1, rest @ ..] = time else {
@@ -83,7 +82,6 @@ pub(crate) fn parse_instant(text: &[u8]) -> Option<Instant> {
 }
 
 /// One to nine digits behind the point, as nanoseconds.
-#[inline]
 fn parse_fraction(digits: &[u8]) -> Option<u32> {
     if digits.is_empty() || digits.len() > 9 {
         return None;

@@ -21,7 +21,7 @@ impl FromColumn<'_> for OffsetDateTime {
         binder.scalar::<Self>(ty, &[TypeCode::Timestamp])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
         let instant = read_instant(column)?;
         let time = Time::from_hms_nano(
@@ -43,7 +43,7 @@ impl FromColumn<'_> for Date {
         binder.scalar::<Self>(ty, &[TypeCode::Date])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
         read_day(column, date)
     }

@@ -77,13 +77,13 @@ impl FromColumn<'_> for Timestamp {
         binder.scalar::<Self>(ty, &[TypeCode::Timestamp])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
         read_instant(column).map(Self::from)
     }
 }
 
-#[inline]
+#[inline(always)]
 pub(crate) fn read_instant(column: Column<'_, '_>) -> Result<Instant, DecodeError> {
     let text = column.ascii()?;
     match parse_instant(text) {

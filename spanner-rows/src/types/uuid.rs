@@ -27,7 +27,7 @@ impl FromColumn<'_> for Uuid {
         binder.scalar::<Self>(ty, &[TypeCode::Uuid, TypeCode::String])
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
         let text = column.ascii()?;
         match parse(text) {

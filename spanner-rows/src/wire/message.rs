@@ -7,9 +7,10 @@
 use bytes::Bytes;
 
 use super::error::{WireError, WireErrorKind};
-use super::metadata::{PrecommitToken, ResultMetadata};
+use super::metadata::{MetadataParts, PrecommitToken, ResultMetadata};
 use super::reader::{self, FieldAt, Fields, Span};
-use super::stats::ResultStats;
+use super::row_type::Field;
+use super::stats::{ResultStats, StatsParts};
 use super::value::VALUES_TAG;
 use super::writer::put_bytes;
 
@@ -128,6 +129,18 @@ impl Message {
         let before = control.layout(layout);
         let walk = walk(&gathered, 0, before, &mut starts)?;
         Ok(control.into_message(gathered.into(), whole.end, 0, before, walk, starts))
+    }
+
+    /// The memory that the message takes while it is held back, a block of its own
+    /// supposed. An empty one takes some too, and columns more than they took on the wire.
+    pub(crate) fn held_len(&self) -> usize {
+        let columns = self.metadata.as_ref().map_or(0, |metadata| {
+            metadata.row_type().len() + metadata.undeclared_parameters().len()
+        });
+        size_of::<Self>()
+            .saturating_add(self.encoded_len)
+            .saturating_add(size_of_val(&*self.starts))
+            .saturating_add(columns.saturating_mul(size_of::<Field>()))
     }
 
     /// The values that go on with a row of earlier messages.
@@ -254,9 +267,9 @@ fn pass_long_value(wire: &[u8], at: usize) -> Result<&[u8], WireError> {
 #[derive(Default)]
 struct Control {
     chunked: bool,
-    metadata: Option<Box<ResultMetadata>>,
+    metadata: Option<Box<MetadataParts>>,
     resume_token: Bytes,
-    stats: Option<Box<ResultStats>>,
+    stats: Option<Box<StatsParts>>,
     precommit: Option<PrecommitToken>,
     last: bool,
 }
@@ -328,10 +341,7 @@ impl Control {
 
     /// `layout` with the columns that the metadata of this message brings.
     fn layout(&self, layout: Layout) -> Layout {
-        let columns = self
-            .metadata
-            .as_ref()
-            .map(|metadata| metadata.row_type().len());
+        let columns = self.metadata.as_ref().map(|metadata| metadata.columns());
         Layout {
             columns: layout.columns.or(columns),
             ..layout
@@ -364,9 +374,9 @@ impl Control {
             before,
             after: before.after(walk.count, chunked),
             encoded_len,
-            metadata: self.metadata,
+            metadata: self.metadata.map(|metadata| Box::new(metadata.finish())),
             resume_token: self.resume_token,
-            stats: self.stats,
+            stats: self.stats.map(|stats| Box::new(stats.finish())),
             precommit: self.precommit,
             last: self.last,
         }

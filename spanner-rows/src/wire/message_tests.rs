@@ -165,6 +165,39 @@ fn values_without_columns_are_counted_only() {
     }
 }
 
+/// Legal, though no server does it: the columns come behind the values.
+#[test]
+fn metadata_behind_the_values() {
+    let columns = RowType::new(["a", "b"].map(|name| Field::new(name, TypeCode::String.into())));
+    let values = SampleMessage::of(texts("a b c")).encode();
+    let metadata = SampleMessage::of([]).columns(&columns).encode();
+    let wire = Bytes::from([&values[..], &metadata].concat());
+    let message = parse(wire.clone(), Layout::default());
+    assert_eq!(message.before, layout(2, 0, false));
+    assert_eq!((message.count, message.starts.len()), (3, 2));
+    assert_eq!(message.after, layout(2, 1, false));
+    // Where they are known, the values are where they were received.
+    let message = parse(wire.clone(), layout(2, 0, false));
+    assert_eq!(message.wire, wire);
+    assert_eq!((message.count, message.starts.len()), (3, 2));
+}
+
+#[test]
+fn every_value_counts() {
+    for (columns, filled, pending) in [(1, 0, false), (2, 1, false), (3, 1, true), (5, 0, true)] {
+        for count in 0..9 {
+            let values = vec![Sample::Null; count];
+            for chunked in [false, true] {
+                let mut sample = SampleMessage::of(values.clone());
+                sample.chunked = chunked;
+                let message = parse(sample.encode(), layout(columns, filled, pending));
+                assert_eq!(message.count, count);
+                assert_eq!(message.chunked, chunked && count > 0);
+            }
+        }
+    }
+}
+
 #[test]
 fn everything_but_values_is_read() {
     let row_type = RowType::new([Field::new("n", TypeCode::Int64.into())]);

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::error::WireError;
 use super::reader::{Fields, Span};
-use super::row_type::{RowType, parse_row_type};
+use super::row_type::{Field, RowType, parse_row_type};
 use crate::types::timestamp::Timestamp;
 
 /// What the server says of a result besides its rows
@@ -57,33 +57,50 @@ impl ResultMetadata {
     pub(crate) const fn precommit(&self) -> Option<&PrecommitToken> {
         self.precommit.as_ref()
     }
+}
 
+/// Metadata that is being read. However often its fields come, they are copied once.
+#[derive(Default)]
+pub(super) struct MetadataParts {
+    row_type: Vec<Field>,
+    undeclared_parameters: Vec<Field>,
+    rest: ResultMetadata,
+}
+
+impl MetadataParts {
     /// Adds the content of one `ResultSetMetadata`. A field that comes twice is
     /// joined as protobuf says: lists go on, scalars are replaced.
-    pub(crate) fn read(&mut self, wire: &[u8], span: Span) -> Result<(), WireError> {
-        let mut row_type = self.row_type.fields().to_vec();
-        let mut parameters = self.undeclared_parameters.fields().to_vec();
+    pub(super) fn read(&mut self, wire: &[u8], span: Span) -> Result<(), WireError> {
         let mut fields = Fields::new(wire, span);
         while let Some(field) = fields.next()? {
             match field.tag.field {
                 1 => {
-                    let more = parse_row_type(wire, field.message()?)?;
-                    row_type.extend_from_slice(more.fields());
-                    self.has_row_type = true;
+                    parse_row_type(wire, field.message()?, &mut self.row_type)?;
+                    self.rest.has_row_type = true;
                 }
-                2 => self.read_transaction(wire, field.message()?)?,
-                3 => {
-                    let more = parse_row_type(wire, field.message()?)?;
-                    parameters.extend_from_slice(more.fields());
-                }
+                2 => self.rest.read_transaction(wire, field.message()?)?,
+                3 => parse_row_type(wire, field.message()?, &mut self.undeclared_parameters)?,
                 _ => {}
             }
         }
-        self.row_type = RowType::new(row_type);
-        self.undeclared_parameters = RowType::new(parameters);
         Ok(())
     }
 
+    /// The number of columns so far.
+    pub(super) fn columns(&self) -> usize {
+        self.row_type.len()
+    }
+
+    pub(super) fn finish(self) -> ResultMetadata {
+        ResultMetadata {
+            row_type: RowType::new(self.row_type),
+            undeclared_parameters: RowType::new(self.undeclared_parameters),
+            ..self.rest
+        }
+    }
+}
+
+impl ResultMetadata {
     /// `google.spanner.v1.Transaction`.
     fn read_transaction(&mut self, wire: &[u8], span: Span) -> Result<(), WireError> {
         let mut fields = Fields::new(wire, span);

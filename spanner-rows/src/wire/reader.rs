@@ -239,3 +239,7 @@ impl<'a> Fields<'a> {
         Ok(Some(field))
     }
 }
+
+#[cfg(test)]
+#[path = "reader_tests.rs"]
+mod tests;

@@ -26,6 +26,11 @@ impl RowType {
         }
     }
 
+    /// Whether this is the other one or equal to it: the first is cheap to tell.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.fields, &other.fields) || self == other
+    }
+
     /// The fields, in the order of the values.
     #[must_use]
     pub fn fields(&self) -> &[Field] {
@@ -64,14 +69,9 @@ impl RowType {
             .map(|(i, _)| i)
     }
 
-    pub(crate) fn parse(buf: &[u8], span: Span, depth: usize) -> Result<Self, WireError> {
+    fn parse(buf: &[u8], span: Span, depth: usize) -> Result<Self, WireError> {
         let mut fields = Vec::new();
-        let mut parts = Fields::new(buf, span);
-        while let Some(part) = parts.next()? {
-            if part.tag.field == 1 {
-                fields.push(Field::parse(buf, part.message()?, depth)?);
-            }
-        }
+        parse_fields(buf, span, depth, &mut fields)?;
         Ok(Self::new(fields))
     }
 
@@ -422,7 +422,30 @@ pub(crate) fn string(buf: &[u8], span: Span) -> Result<&str, WireError> {
     utf8::text(span.of(buf)).ok_or_else(|| WireError::new(WireErrorKind::Utf8, span.start))
 }
 
-/// Reads a `StructType` that stands alone.
-pub(crate) fn parse_row_type(buf: &[u8], span: Span) -> Result<RowType, WireError> {
-    RowType::parse(buf, span, MAX_DEPTH)
+/// Reads a `StructType` that stands alone and appends its fields.
+pub(super) fn parse_row_type(
+    buf: &[u8],
+    span: Span,
+    fields: &mut Vec<Field>,
+) -> Result<(), WireError> {
+    parse_fields(buf, span, MAX_DEPTH, fields)
 }
+
+fn parse_fields(
+    buf: &[u8],
+    span: Span,
+    depth: usize,
+    fields: &mut Vec<Field>,
+) -> Result<(), WireError> {
+    let mut parts = Fields::new(buf, span);
+    while let Some(part) = parts.next()? {
+        if part.tag.field == 1 {
+            fields.push(Field::parse(buf, part.message()?, depth)?);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "row_type_tests.rs"]
+mod tests;

@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use super::error::WireError;
 use super::reader::{Fields, Span};
 use super::row_type::string;
-use super::value::{self, Kind};
+use super::value;
 use crate::row::value::{OwnedValue, Value};
 
 /// What the server says of the work a statement was
@@ -59,28 +59,44 @@ impl ResultStats {
     pub const fn query_plan(&self) -> &Bytes {
         &self.query_plan
     }
+}
 
+/// Statistics that are being read. However often its fields come, they are copied once.
+#[derive(Default)]
+pub(super) struct StatsParts {
+    query_plan: BytesMut,
+    rest: ResultStats,
+}
+
+impl StatsParts {
     /// Adds the content of one `ResultSetStats`. A field that comes twice is
     /// joined as protobuf says.
-    pub(crate) fn read(&mut self, wire: &[u8], span: Span) -> Result<(), WireError> {
-        let mut plan = BytesMut::from(&self.query_plan[..]);
+    pub(super) fn read(&mut self, wire: &[u8], span: Span) -> Result<(), WireError> {
         let mut fields = Fields::new(wire, span);
         while let Some(field) = fields.next()? {
             match field.tag.field {
                 // Copied, so that the message is not kept. Serialised messages put
                 // one after the other are their join.
-                1 => plan.extend_from_slice(field.message()?.of(wire)),
-                2 => self.read_query_stats(wire, field.message()?)?,
-                3 => self.row_count = Some(RowCount::Exact(field.integer()? as i64)),
-                4 => self.row_count = Some(RowCount::LowerBound(field.integer()? as i64)),
+                1 => self.query_plan.extend_from_slice(field.message()?.of(wire)),
+                2 => self.rest.read_query_stats(wire, field.message()?)?,
+                3 => self.rest.row_count = Some(RowCount::Exact(field.integer()? as i64)),
+                4 => self.rest.row_count = Some(RowCount::LowerBound(field.integer()? as i64)),
                 _ => {}
             }
         }
-        self.query_plan = plan.freeze();
-        self.drop_replaced();
         Ok(())
     }
 
+    pub(super) fn finish(mut self) -> ResultStats {
+        self.rest.drop_replaced();
+        ResultStats {
+            query_plan: self.query_plan.freeze(),
+            ..self.rest
+        }
+    }
+}
+
+impl ResultStats {
     /// Of entries with the same name the last one counts.
     fn drop_replaced(&mut self) {
         let mut last = HashMap::with_capacity(self.query_stats.len());
@@ -118,12 +134,10 @@ impl ResultStats {
     }
 
     fn add_query_stat(&mut self, name: &str, wire: &[u8], value: Span) -> Result<(), WireError> {
-        // The first look finds malformed bytes; what cannot be read after it is
-        // a kind that `OwnedValue` does not have.
-        if let Kind::Struct(_) | Kind::Unset = value::read(wire, value)? {
+        // Malformed bytes are an error, a kind that `OwnedValue` does not have is none.
+        if value::check(wire, value)?.is_some() {
             return Ok(());
         }
-        value::check(wire, value)?;
         let Ok(value) = Value::read(wire, value) else {
             return Ok(());
         };

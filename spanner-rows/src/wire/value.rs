@@ -141,6 +141,9 @@ fn read_fields(buf: &[u8], span: Span) -> Result<Kind, WireError> {
     Ok(kind)
 }
 
+/// The bytes of a value and where they lie in the buffer.
+pub(crate) type Found<'a> = (&'a [u8], usize);
+
 /// The values of a list or of a row: length-delimited fields under one tag,
 /// others passed over.
 #[derive(Clone, Copy, Debug)]
@@ -155,21 +158,23 @@ pub(crate) struct Elements<'a> {
 impl<'a> Elements<'a> {
     /// The elements of a `ListValue`.
     pub(crate) fn of_list(buf: &'a [u8], span: Span) -> Self {
-        Self::new(buf, ELEMENT_TAG, span)
+        Self::new(span.of(buf), span.end, ELEMENT_TAG)
     }
 
     /// The values of a row in a `PartialResultSet`.
     pub(crate) fn of_row(buf: &'a [u8], span: Span) -> Self {
-        Self::new(buf, VALUES_TAG, span)
+        Self::new(span.of(buf), span.end, VALUES_TAG)
     }
 
+    /// The fields with this tag in `rest`, which ends at `end` in its buffer.
     #[inline(always)]
-    pub(crate) fn new(buf: &'a [u8], tag: u8, span: Span) -> Self {
-        Self {
-            rest: buf.get(span.start..span.end).unwrap_or_default(),
-            end: span.end,
-            tag,
-        }
+    pub(crate) const fn new(rest: &'a [u8], end: usize, tag: u8) -> Self {
+        Self { rest, end, tag }
+    }
+
+    /// Whether these are the values of a row, not the elements of a list.
+    pub(crate) const fn is_row(&self) -> bool {
+        self.tag == VALUES_TAG
     }
 
     /// Where the next element's tag lies.
@@ -178,12 +183,21 @@ impl<'a> Elements<'a> {
         self.end - self.rest.len()
     }
 
-    /// The same values, read on from the tag at `pos`.
-    pub(crate) fn at(mut self, pos: usize) -> Self {
-        let skip = pos.checked_sub(self.position());
-        self.rest = skip
-            .and_then(|skip| self.rest.get(skip..))
-            .unwrap_or_default();
+    /// What is left to read.
+    pub(crate) const fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// The same values, of which only `rest` is left.
+    #[inline(always)]
+    pub(crate) const fn go_on(mut self, rest: &'a [u8]) -> Self {
+        self.rest = rest;
+        self
+    }
+
+    /// The values that end where these do, from the tag at `start` in `buf` on.
+    pub(crate) fn again_from(mut self, buf: &'a [u8], start: usize) -> Self {
+        self.rest = buf.get(start..self.end).unwrap_or_default();
         self
     }
 
@@ -207,21 +221,75 @@ impl<'a> Elements<'a> {
 
     /// The content of the next element, and where it lies.
     #[inline(always)]
-    pub(crate) fn next_bytes(&mut self) -> Result<Option<(&'a [u8], usize)>, WireError> {
+    pub(crate) fn next_bytes(&mut self) -> Result<Option<Found<'a>>, WireError> {
+        if let Some(value) = self.next_short() {
+            return Ok(Some(value));
+        }
+        let (value, rest) = self.next_long()?;
+        *self = rest;
+        Ok(value)
+    }
+
+    /// The next element if it has less than 128 bytes.
+    #[inline(always)]
+    pub(crate) fn next_short(&mut self) -> Option<Found<'a>> {
         if let [tag, len @ 0..0x80, tail @ ..] = self.rest
             && *tag == self.tag
             && let Some((value, rest)) = tail.split_at_checked(usize::from(*len))
         {
             let start = self.end - tail.len();
             self.rest = rest;
-            return Ok(Some((value, start)));
+            return Some((value, start));
         }
-        self.next_long()
+        None
     }
 
-    /// An element of 128 bytes and more, the end, or something that is neither.
+    /// The text of the next element if that is a string of less than 126 bytes,
+    /// and nothing but that.
+    #[inline(always)]
+    pub(crate) fn next_short_string(&mut self) -> Option<Found<'a>> {
+        if let [tag, len, STRING_TAG, text_len @ 0..0x7e, tail @ ..] = self.rest
+            && *tag == self.tag
+            && *len == *text_len + 2
+            && let Some((text, rest)) = tail.split_at_checked(usize::from(*text_len))
+        {
+            let start = self.end - tail.len();
+            self.rest = rest;
+            return Some((text, start));
+        }
+        None
+    }
+
+    /// The text of the next element if that is a string of 128 bytes or more, and
+    /// nothing but that.
+    #[inline(always)]
+    pub(crate) fn next_longer_string(&mut self) -> Option<Found<'a>> {
+        let (text, rest) = longer_string(self.rest, self.tag)?;
+        self.rest = rest;
+        Some((text, self.end - rest.len() - text.len()))
+    }
+
+    /// The next element if it has 128 bytes or more and a length without needless zeros.
+    #[inline]
+    pub(crate) fn next_longer(&mut self) -> Option<Found<'a>> {
+        if let [tag, ..] = self.rest
+            && *tag == self.tag
+            && let Some((value, rest)) = longer(self.rest)
+        {
+            let start = self.end - rest.len() - value.len();
+            self.rest = rest;
+            return Some((value, start));
+        }
+        None
+    }
+
+    /// An element of any length, the end, or something that is neither;
+    /// and what comes behind it.
+    ///
+    /// Takes and gives the elements by value, so that those of the caller can
+    /// stay in registers.
     #[inline(never)]
-    fn next_long(&mut self) -> Result<Option<(&'a [u8], usize)>, WireError> {
+    fn next_long(mut self) -> Result<(Option<Found<'a>>, Self), WireError> {
         while let [first, ..] = self.rest {
             if *first == self.tag {
                 let content = reader::length(self.rest, 1, self.rest.len())
@@ -229,11 +297,11 @@ impl<'a> Elements<'a> {
                 let start = self.position() + content.start;
                 let value = self.rest.get(content.start..content.end);
                 self.rest = self.rest.get(content.end..).unwrap_or_default();
-                return Ok(value.map(|value| (value, start)));
+                return Ok((value.map(|value| (value, start)), self));
             }
             self.pass_unknown()?;
         }
-        Ok(None)
+        Ok((None, self))
     }
 
     #[cold]
@@ -259,12 +327,50 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Whether everything in the value is well formed, to any depth that is allowed.
-pub(crate) fn check(buf: &[u8], span: Span) -> Result<(), WireError> {
+/// The text of the element with this tag that `bytes` begin with, if that is a string of
+/// 128 bytes or more, and what follows.
+#[inline(never)]
+fn longer_string(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
+    if let Some((value, rest)) = longer(bytes)
+        && bytes.first() == Some(&tag)
+        && value.first() == Some(&STRING_TAG)
+        && let Some((text, [])) = longer(value)
+    {
+        return Some((text, rest));
+    }
+    None
+}
+
+/// The content behind a tag of one byte and a length of two to four, and what follows.
+#[inline]
+pub(crate) fn longer(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let bits = |byte: &u8| usize::from(*byte & 0x7f);
+    match bytes {
+        [_, a @ 0x80..=0xff, b @ 1..0x80, rest @ ..] => {
+            rest.split_at_checked(bits(a) | bits(b) << 7)
+        }
+        [_, a @ 0x80..=0xff, b @ 0x80..=0xff, c @ 1..0x80, rest @ ..] => {
+            rest.split_at_checked(bits(a) | bits(b) << 7 | bits(c) << 14)
+        }
+        [
+            _,
+            a @ 0x80..=0xff,
+            b @ 0x80..=0xff,
+            c @ 0x80..=0xff,
+            d @ 1..0x80,
+            rest @ ..,
+        ] => rest.split_at_checked(bits(a) | bits(b) << 7 | bits(c) << 14 | bits(d) << 21),
+        _ => None,
+    }
+}
+
+/// Sees to it that everything in the value is well formed, to any depth that is
+/// allowed. Answers the first element with a kind that Spanner never sends.
+pub(crate) fn check(buf: &[u8], span: Span) -> Result<Option<Kind>, WireError> {
     check_at(buf, span, MAX_DEPTH)
 }
 
-fn check_at(buf: &[u8], span: Span, depth: usize) -> Result<(), WireError> {
+fn check_at(buf: &[u8], span: Span, depth: usize) -> Result<Option<Kind>, WireError> {
     match read(buf, span)? {
         Kind::String(text) if super::utf8::text(text.of(buf)).is_none() => {
             Err(WireError::new(WireErrorKind::Utf8, text.start))
@@ -274,11 +380,18 @@ fn check_at(buf: &[u8], span: Span, depth: usize) -> Result<(), WireError> {
                 return Err(WireError::new(WireErrorKind::TooDeep, list.start));
             };
             let mut elements = Elements::of_list(buf, list);
+            let mut strange = None;
             while let Some(element) = elements.next()? {
-                check_at(buf, element, depth)?;
+                let inside = check_at(buf, element, depth)?;
+                strange = strange.or(inside);
             }
-            Ok(())
+            Ok(strange)
         }
-        _ => Ok(()),
+        kind @ (Kind::Struct(_) | Kind::Unset) => Ok(Some(kind)),
+        _ => Ok(None),
     }
 }
+
+#[cfg(test)]
+#[path = "value_tests.rs"]
+mod tests;

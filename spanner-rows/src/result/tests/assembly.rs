@@ -317,7 +317,9 @@ proptest! {
             }
             reader.receive(wire.into());
             while let Ok(Some(batch)) = reader.pop() {
-                reader.recycle(batch);
+                for rows in batch.joined.into_iter().chain([batch.rows]) {
+                    reader.recycle(rows);
+                }
             }
         }
         reader.end();

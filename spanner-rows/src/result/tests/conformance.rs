@@ -145,7 +145,7 @@ fn acceptance_cases() {
         let events = list(&case["chunks"])
             .iter()
             .map(|chunk| serde_json::from_str(script::text(chunk)).unwrap())
-            .map(|chunk: Value| Event::Message(proto_json::message(&chunk)))
+            .map(|chunk: Value| Event::Message(Box::new(proto_json::message(&chunk))))
             .collect();
         let attempt = Attempt {
             token: Vec::new(),
@@ -234,9 +234,9 @@ fn bug_retry_budget_resets_on_progress() {
             }
             let mut events = Vec::new();
             if k == 14 {
-                events.push(Event::Message(message.last()));
+                events.push(Event::Message(Box::new(message.last())));
             } else {
-                events.push(Event::Message(message));
+                events.push(Event::Message(Box::new(message)));
                 events.push(Event::Status(Some(super::support::unavailable())));
             }
             Attempt {

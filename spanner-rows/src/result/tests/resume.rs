@@ -179,7 +179,7 @@ proptest! {
         dice in vec(any::<u16>(), 0..400),
         break_in in 2usize..8,
         hold_messages in 0usize..4,
-        hold_bytes in prop_oneof![Just(usize::MAX), 0usize..100],
+        hold_bytes in prop_oneof![Just(usize::MAX), 0usize..3_000],
     ) {
         let mut server = Server::new(columns, &rows);
         let settings = RetrySettings::new()

@@ -103,10 +103,10 @@ fn released_rows_come_before_the_error_even_if_nobody_asked_yet() {
 fn beyond_the_hold_limit_a_break_is_final() {
     for settings in [
         RetrySettings::new().hold_messages(2),
-        RetrySettings::new().hold_bytes(1_000),
+        RetrySettings::new().hold_bytes(10_000),
     ] {
         let mut driver = start(settings, 1);
-        let long = "x".repeat(600);
+        let long = "x".repeat(6_000);
         driver.receive(&texts(&long));
         assert!(driver.rows.is_empty());
         driver.receive(&texts(&long));
@@ -132,7 +132,7 @@ fn a_token_makes_it_resumable_again() {
 /// What the limit counts is what is held, not what went through.
 #[test]
 fn released_bytes_are_not_held() {
-    let mut driver = start(RetrySettings::new().hold_bytes(100), 1);
+    let mut driver = start(RetrySettings::new().hold_bytes(2_000), 1);
     for i in 0..50_u8 {
         driver.receive(&texts("abcdefghijklmnopqrstuvwxyz").token(vec![i + 1]));
         driver.receive(&texts("abcdefghijklmnopqrstuvwxyz"));
@@ -226,7 +226,10 @@ fn what_a_dropped_message_said_of_the_transaction_stays() {
     // The repeated request names the transaction, so no id need come.
     let mut again = texts("a").columns(&strategy::columns(1));
     again.precommit = Some((b"p3".to_vec(), 3));
-    driver.receive(&again).end();
+    driver.receive(&again);
+    let mut same_number = texts("");
+    same_number.precommit = Some((b"q5".to_vec(), 5));
+    driver.receive(&same_number).end();
     assert_eq!(driver.texts(), ["a"]);
     assert_eq!(driver.reader.precommit_token().unwrap().token, "p5");
 }
@@ -447,4 +450,29 @@ fn tables_of_rows_are_used_again() {
         assert_eq!(table.len(), 2);
         assert_eq!(table.capacity() > rows, used_again, "{rows}");
     }
+}
+
+/// A session that is gone takes its tokens along; before there is one, and before
+/// anything was handed out, the request means the same on another session.
+#[test]
+fn a_result_starts_over_on_another_session_only_from_its_beginning() {
+    let mut driver = one_column();
+    let columns = strategy::columns(1);
+    driver.receive(&texts("held").columns(&columns));
+    let retry = driver.reader.start_over().unwrap();
+    assert_eq!((retry.after, retry.attempt), (Duration::ZERO, 2));
+    assert!(retry.resume_token.is_empty());
+    assert_eq!(driver.reader.held_bytes(), 0);
+    driver.receive(&texts("a").columns(&columns)).end();
+    assert_eq!(driver.texts(), ["a"]);
+    assert_eq!(driver.reader.start_over(), None, "the result is complete");
+
+    let mut driver = one_column();
+    driver.receive(&texts("a").token("t"));
+    assert_eq!(driver.reader.start_over(), None, "there is a token");
+
+    let mut driver = start(RetrySettings::new().hold_messages(0), 1);
+    driver.receive(&texts("a"));
+    assert_eq!(driver.texts(), ["a"]);
+    assert_eq!(driver.reader.start_over(), None, "a row was handed out");
 }

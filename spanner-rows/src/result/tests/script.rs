@@ -122,7 +122,7 @@ fn status(json: &Value) -> Option<Status> {
 }
 
 pub(super) enum Event {
-    Message(SampleMessage),
+    Message(Box<SampleMessage>),
     /// Bytes that no sample describes.
     Raw(Vec<u8>),
     Status(Option<Status>),
@@ -154,7 +154,7 @@ pub(super) fn attempts(case: &Value) -> Vec<Attempt> {
                 .iter()
                 .map(|event| match event.get("status") {
                     Some(json) => Event::Status(status(json)),
-                    None => Event::Message(message(event)),
+                    None => Event::Message(Box::new(message(event))),
                 })
                 .collect(),
         }
@@ -303,7 +303,7 @@ pub(super) mod proto_json {
                     .filter_map(|event| match event.get("error") {
                         Some(json) => Some(Event::Status(status(json))),
                         None if event.get("sleep_ms").is_some() => None,
-                        None => Some(Event::Message(message(event))),
+                        None => Some(Event::Message(Box::new(message(event)))),
                     })
                     .collect(),
             })

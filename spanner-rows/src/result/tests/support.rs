@@ -74,7 +74,9 @@ impl Driver {
                 Ok(Some(batch)) => {
                     assert!(self.error.is_none(), "rows behind an error");
                     self.rows.extend(rows_of(&batch));
-                    self.reader.recycle(batch);
+                    for rows in batch.joined.into_iter().chain([batch.rows]) {
+                        self.reader.recycle(rows);
+                    }
                 }
                 Ok(None) => break,
                 Err(error) => {

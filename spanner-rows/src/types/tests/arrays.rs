@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::support::{raw, text, texts, through_wire, values};
 use crate::row::dynamic::Row;
-use crate::row::segment::{Segment, Shape, Tables};
+use crate::row::segment::{Segment, Shape};
 use crate::row::traits::SpannerRow;
 use crate::row::value::OwnedValue;
 use crate::types::list::List;
@@ -61,6 +61,9 @@ fn an_element_in_error_stands_alone() {
         assert_eq!(seen, [Some(1), None, None, Some(4)]);
         let error = list.iter().nth(1).unwrap().unwrap_err().to_string();
         assert!(error.contains("decimal integer"), "{error}");
+        assert!(error.starts_with("row 0, column 0 `v`, "), "{error}");
+        let error = list.iter().nth(2).unwrap().unwrap_err().to_string();
+        assert!(error.starts_with("row 0, column 0 `v`, "), "{error}");
     });
     values.read::<List<'_, Option<i64>>, _>(0, |value| {
         assert_eq!(value.unwrap().iter().nth(2).unwrap().unwrap(), None);
@@ -75,8 +78,15 @@ fn a_malformed_list_ends() {
     // One good element, then one that says that it is longer than the list.
     let wire = [0x32, 7, 0x0a, 3, 0x1a, 1, b'7', 0x0a, 9];
     raw(array(TypeCode::Int64), &wire).read::<List<'_, i64>, _>(0, |value| {
-        let seen = value.unwrap().iter().take(5).map(|element| element.ok());
+        let seen = value
+            .as_ref()
+            .unwrap()
+            .iter()
+            .take(5)
+            .map(|element| element.ok());
         assert_eq!(seen.collect::<Vec<_>>(), [Some(7), None]);
+        let error = value.unwrap().iter().nth(1).unwrap().unwrap_err();
+        assert_eq!((error.row(), error.column()), (Some(0), Some(0)));
     });
 }
 
@@ -155,7 +165,7 @@ fn from_a_row_without_a_struct() {
     put_value(&mut wire, VALUES_TAG, |out| value.write(out));
     put_value(&mut wire, VALUES_TAG, |out| out.string("7"));
     let end = wire.len() as u32;
-    let segment = Segment::new(wire.into(), vec![0, end], Tables::default());
+    let segment = Segment::new(wire.into(), vec![0, end], None);
     let row_type = RowType::new([
         Field::new("v", ty),
         Field::new("i", Type::new(TypeCode::Int64)),
@@ -189,7 +199,7 @@ fn binding_on_demand_from_many_threads() {
     let mut wire = Vec::new();
     put_value(&mut wire, VALUES_TAG, |out| out.string("7"));
     let end = wire.len() as u32;
-    let segment = Segment::new(wire.into(), vec![0, end], Tables::default());
+    let segment = Segment::new(wire.into(), vec![0, end], None);
     let row_type = RowType::new([Field::new("i", Type::new(TypeCode::Int64))]);
     let shape = Shape::bind::<Row<'_>>(row_type).unwrap();
     let start = std::sync::Barrier::new(4);

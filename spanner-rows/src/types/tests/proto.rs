@@ -63,6 +63,20 @@ fn nothing_is_left_of_the_message_before() {
     );
 }
 
+/// Without the `prost` feature's types, and only from ENUM: INT64 has 64 bits.
+#[test]
+fn numbers_of_enums() {
+    assert_eq!(read::<i32>(TypeCode::Enum, "-3").unwrap(), -3);
+    assert_eq!(read::<Option<i32>>(TypeCode::Enum, "7").unwrap(), Some(7));
+    let error = texts(TypeCode::Int64, ["0"]).bind_error::<i32>();
+    assert!(
+        error.contains("is INT64, which i32 cannot be read from: it reads ENUM; make the field `i64`, or put `#[spanner(try_from = \"i64\")]` on it"),
+        "{error}"
+    );
+    let error = texts(TypeCode::String, ["0"]).bind_error::<i32>();
+    assert!(error.ends_with("it reads ENUM"), "{error}");
+}
+
 #[test]
 fn enums() {
     assert_eq!(
@@ -76,8 +90,13 @@ fn enums() {
     assert_eq!(read::<i64>(TypeCode::Enum, "7").unwrap(), 7);
     let error = read_error::<ProtoEnum<Genre>>(TypeCode::Enum, "7");
     assert!(error.contains("no value of this number"), "{error}");
-    let error = read_error::<ProtoEnum<i32>>(TypeCode::Enum, "2147483648");
-    assert!(error.contains("32 bits"), "{error}");
+    for error in [
+        read_error::<ProtoEnum<i32>>(TypeCode::Enum, "2147483648"),
+        read_error::<i32>(TypeCode::Enum, "2147483648"),
+        read_error::<i32>(TypeCode::Enum, "-2147483649"),
+    ] {
+        assert!(error.contains("32 bits"), "{error}");
+    }
     let error = texts(TypeCode::Int64, ["0"]).bind_error::<ProtoEnum<Genre>>();
     assert!(error.contains("it reads ENUM"), "{error}");
     assert_eq!(sent(&ProtoEnum(Genre::Rock)), "-3");
@@ -93,8 +112,9 @@ proptest! {
 
     #[test]
     fn every_enum_number(number: i32) {
-        let read = read::<ProtoEnum<i32>>(TypeCode::Enum, &number.to_string()).unwrap();
-        prop_assert_eq!(read, ProtoEnum(number));
+        let wrapped = read::<ProtoEnum<i32>>(TypeCode::Enum, &number.to_string()).unwrap();
+        prop_assert_eq!(wrapped, ProtoEnum(number));
+        prop_assert_eq!(read::<i32>(TypeCode::Enum, &number.to_string()).unwrap(), number);
     }
 
     #[test]

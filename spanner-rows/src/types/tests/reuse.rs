@@ -104,3 +104,46 @@ fn elements_of_boxes_keep_their_memory() {
     const { assert!(<Box<[String]> as ColumnType>::KEPT) };
     const { assert!(!<Box<[i64]> as ColumnType>::KEPT) };
 }
+
+/// What one giant value took is not held for the rest of the stream.
+#[test]
+fn giant_values_give_their_memory_back() {
+    const GIANT: usize = 2 << 20;
+    fn after_a_giant<T: Owned>(
+        ty: impl Into<Type>,
+        giant: OwnedValue,
+        small: OwnedValue,
+        capacity: impl Fn(&T) -> usize,
+    ) {
+        let rows = values(ty, [giant, small.clone(), small]);
+        rows.over_with::<T>(|i, value| match i {
+            0 => assert!(capacity(value) >= GIANT, "row {i}: {}", capacity(value)),
+            _ => assert!(capacity(value) < GIANT / 4, "row {i}: {}", capacity(value)),
+        });
+    }
+    let giant = text(&"a".repeat(GIANT));
+    after_a_giant(TypeCode::String, giant.clone(), text("b"), String::capacity);
+    after_a_giant(
+        TypeCode::String,
+        giant,
+        text("b"),
+        |value: &Option<String>| value.as_ref().unwrap().capacity(),
+    );
+    let giant = text(&"AAAA".repeat(GIANT / 3 + 1));
+    after_a_giant(TypeCode::Bytes, giant, text("AAAA"), Vec::<u8>::capacity);
+    let array = Type::array(Type::new(TypeCode::String));
+    let giant = OwnedValue::List(vec![text(""); GIANT / 8]);
+    let capacity = |value: &Vec<String>| value.capacity() * size_of::<String>();
+    after_a_giant(array, giant, list(["a", "b"]), capacity);
+}
+
+/// So does the memory of the elements that it had.
+#[test]
+fn giant_arrays_give_that_of_their_elements_back() {
+    use crate::row::traits::{ColumnType, FromColumn};
+    let mut spare = <Vec<String> as ColumnType>::Spare::default();
+    FromColumn::recycle(vec![String::from("a"); 1 << 17], &mut spare);
+    assert_eq!(spare.kept(), 1 << 17);
+    FromColumn::recycle(vec![String::from("a"); 2], &mut spare);
+    assert_eq!(spare.kept(), 2);
+}

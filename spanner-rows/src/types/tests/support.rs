@@ -2,7 +2,7 @@
 
 use crate::row::binder::BindError;
 use crate::row::error::DecodeError;
-use crate::row::segment::{Segment, Shape, Tables};
+use crate::row::segment::{Segment, Shape};
 use crate::row::traits::{ColumnType, FromColumn, SpannerRow};
 use crate::row::value::OwnedValue;
 use crate::types::encode::ToColumn;
@@ -41,7 +41,7 @@ fn written<V>(
     }
     Values {
         row_type: RowType::new([Field::new("v", ty.into())]),
-        segment: Segment::new(wire.into(), starts, Tables::default()),
+        segment: Segment::new(wire.into(), starts, None),
     }
 }
 
@@ -100,6 +100,32 @@ impl Values {
         seen
     }
 
+    /// Reads all rows one over another, and from what the one before left, and
+    /// shows each value with the number of its row.
+    pub(super) fn over_with<T: Owned>(&self, look: impl Fn(usize, &T)) {
+        let shape = self.bind::<T>().unwrap_or_else(|error| panic!("{error}"));
+        let mut spare = <(T,) as SpannerRow>::Spare::default();
+        let mut recycled = <(T,) as SpannerRow>::Spare::default();
+        let mut kept: Option<(T,)> = None;
+        for i in 0..self.segment.rows() {
+            let read = self.segment.read(&shape, i, 0, |cursor| match &mut kept {
+                Some(row) => <(T,) as SpannerRow>::update(row, cursor, &mut spare),
+                None => {
+                    kept = Some(<(T,) as SpannerRow>::decode(cursor, &mut spare)?);
+                    Ok(())
+                }
+            });
+            read.unwrap_or_else(|error| panic!("{error}"));
+            look(i, &kept.as_ref().expect("it was read").0);
+            let fresh = self.segment.read(&shape, i, 0, |cursor| {
+                <(T,) as SpannerRow>::decode(cursor, &mut recycled)
+            });
+            let fresh = fresh.unwrap_or_else(|error| panic!("{error}"));
+            look(i, &fresh.0);
+            <(T,) as SpannerRow>::recycle(fresh, &mut recycled);
+        }
+    }
+
     pub(super) fn bind_error<T: ColumnType>(&self) -> String {
         self.bind::<T>().expect_err("must not fit").to_string()
     }
@@ -112,7 +138,7 @@ pub(super) fn raw(ty: Type, value: &[u8]) -> Values {
     let starts = vec![0, wire.len() as u32];
     Values {
         row_type: RowType::new([Field::new("v", ty)]),
-        segment: Segment::new(wire.into(), starts, Tables::default()),
+        segment: Segment::new(wire.into(), starts, None),
     }
 }
 
