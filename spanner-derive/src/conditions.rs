@@ -1,11 +1,12 @@
 //! The conditions on the type parameters of a row.
 
 use proc_macro2::{Group, Ident, Punct, Spacing, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{Lifetime, Type};
 
 use crate::attrs::DefaultValue;
 use crate::expand::Paths;
+use crate::place::{PathTokens, at_call_site};
 use crate::types::option_inner;
 use crate::validate::{How, Role, Row};
 
@@ -13,15 +14,20 @@ use crate::validate::{How, Role, Row};
 /// fields need. A type that a column is read into has to be one for every
 /// lifetime of the buffer, so it owns its data.
 pub(crate) fn conditions(row: &Row<'_>, paths: &Paths) -> TokenStream {
-    if let Some(bound) = &row.input.attrs.bound {
-        let bound = &bound.value;
-        return row.generics.where_clause(quote!(#(#bound),*));
-    }
     let mut conditions = Conditions {
         row,
         paths,
         all: TokenStream::new(),
     };
+    if let Some(bound) = &row.input.attrs.bound {
+        for bound in &bound.value {
+            conditions.all.extend(quote!(#bound,));
+        }
+        for (param, role) in whole_fields(row) {
+            conditions.of_whole(param, role);
+        }
+        return row.generics.where_clause(conditions.all);
+    }
     for param in row.input.ast.generics.type_params() {
         conditions.of_parameter(&param.ident);
     }
@@ -29,6 +35,56 @@ pub(crate) fn conditions(row: &Row<'_>, paths: &Paths) -> TokenStream {
         conditions.of_fields();
     }
     row.generics.where_clause(conditions.all)
+}
+
+/// A `bound` that says too little of a parameter that is the whole type of a
+/// field gets one message, at that field. The implementations take the condition
+/// for granted (see [`conditions`]), or each of them would say it again.
+pub(crate) fn check_bound(row: &Row<'_>, parameters: &TokenStream, paths: &Paths) -> TokenStream {
+    let Some(bound) = &row.input.attrs.bound else {
+        return TokenStream::new();
+    };
+    let private = &paths.private;
+    let checks: Vec<_> = whole_fields(row)
+        .map(|(param, role)| {
+            let needed = match role {
+                Role::Flatten { .. } => quote!(#private::owned_row),
+                _ => quote!(#private::owned_column),
+            };
+            let span = param.span();
+            let needed = PathTokens::from(needed).starting_at(span);
+            quote_spanned!(span=> #needed::<#param>();)
+        })
+        .collect();
+    if checks.is_empty() {
+        return TokenStream::new();
+    }
+    let bound = &bound.value;
+    // The compiler would have these amended in the middle of a literal.
+    let parameters = at_call_site(parameters.clone());
+    let conditions = at_call_site(row.generics.where_clause(quote!(#(#bound),*)));
+    quote! {
+        #[allow(dead_code)]
+        fn __bound #parameters () #conditions {
+            #(#checks)*
+        }
+    }
+}
+
+/// The fields whose whole type is a type parameter, as it stands there.
+fn whole_fields<'a>(row: &'a Row<'_>) -> impl Iterator<Item = (&'a Ident, &'a Role<'a>)> {
+    row.fields.iter().filter_map(|field| {
+        match &field.role {
+            Role::Flatten { .. } => {}
+            Role::Column(column) if matches!(column.how, How::Type) => {}
+            _ => return None,
+        }
+        let name = whole(field.ty)?;
+        let mut params = row.input.ast.generics.type_params();
+        params
+            .any(|param| param.ident == *name)
+            .then_some((name, &field.role))
+    })
 }
 
 struct Conditions<'a> {
@@ -42,7 +98,6 @@ impl Conditions<'_> {
     /// type parameter.
     fn of_parameter(&mut self, param: &Ident) {
         let Paths { root, core, .. } = self.paths;
-        let any = &self.row.generics.any;
         let mut column = false;
         let mut row = false;
         for field in &self.row.fields {
@@ -61,13 +116,7 @@ impl Conditions<'_> {
                 },
             }
         }
-        let column = column.then(|| {
-            quote! {
-                for<#any> #root::FromColumn<#any>
-                    + for<#any> #root::ColumnType<At<#any> = #param>
-                    + 'static
-            }
-        });
+        let column = column.then(|| self.owned_column(param));
         let row = row.then(|| quote!(#root::OwnedRow));
         let bounds = match (column, row) {
             (None, None) => quote!(#core::marker::Send + 'static),
@@ -75,6 +124,28 @@ impl Conditions<'_> {
             (Some(one), Some(other)) => quote!(#one + #other),
         };
         self.all.extend(quote!(#param: #bounds,));
+    }
+
+    /// A type parameter that is the whole type of a field.
+    fn of_whole(&mut self, param: &Ident, role: &Role<'_>) {
+        let bounds = match role {
+            Role::Flatten { .. } => {
+                let root = &self.paths.root;
+                quote!(#root::OwnedRow)
+            }
+            _ => self.owned_column(param),
+        };
+        self.all.extend(quote!(#param: #bounds,));
+    }
+
+    fn owned_column(&self, param: &Ident) -> TokenStream {
+        let root = &self.paths.root;
+        let any = &self.row.generics.any;
+        quote! {
+            for<#any> #root::FromColumn<#any>
+                + for<#any> #root::ColumnType<At<#any> = #param>
+                + 'static
+        }
     }
 
     /// What defaults and conversions ask of the types of their fields.
@@ -150,11 +221,16 @@ impl Conditions<'_> {
 
 /// Whether `ty` is `name` and nothing else.
 fn is(ty: &Type, name: &Ident) -> bool {
+    whole(ty).is_some_and(|whole| whole == name)
+}
+
+/// The name that is the whole of a type.
+fn whole(ty: &Type) -> Option<&Ident> {
     match ty {
-        Type::Path(path) => path.path.is_ident(name),
-        Type::Group(group) => is(&group.elem, name),
-        Type::Paren(paren) => is(&paren.elem, name),
-        _ => false,
+        Type::Path(path) if path.qself.is_none() => path.path.get_ident(),
+        Type::Group(group) => whole(&group.elem),
+        Type::Paren(paren) => whole(&paren.elem),
+        _ => None,
     }
 }
 

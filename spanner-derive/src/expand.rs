@@ -17,16 +17,17 @@ use quote::{quote, quote_spanned};
 use syn::Lifetime;
 
 use crate::attrs::Runtime;
-use crate::conditions::conditions;
+use crate::conditions::{check_bound, conditions};
 use crate::field::FieldCode;
 use crate::model::{Input, last_span};
+use crate::place::PathTokens;
 use crate::validate::Row;
 
 /// Paths into the runtime.
 pub(crate) struct Paths {
-    pub(crate) root: TokenStream,
-    pub(crate) private: TokenStream,
-    pub(crate) core: TokenStream,
+    pub(crate) root: PathTokens,
+    pub(crate) private: PathTokens,
+    pub(crate) core: PathTokens,
 }
 
 impl Paths {
@@ -39,9 +40,9 @@ impl Paths {
         let private = quote!(#root::__private);
         let core = quote!(#private::core);
         Some(Self {
-            root,
-            private,
-            core,
+            root: root.into(),
+            private: private.into(),
+            core: core.into(),
         })
     }
 }
@@ -95,7 +96,8 @@ pub(crate) fn row(row: &Row<'_>) -> TokenStream {
     let column_type = expansion.impl_column_type();
     let items = if row.input.attrs.transparent.is_some() {
         let from_column = expansion.impl_from_column_transparent();
-        quote!(#spare #column_type #from_column)
+        let to_column = expansion.impl_to_column_transparent();
+        quote!(#spare #column_type #from_column #to_column)
     } else {
         let spanner_row = expansion.impl_spanner_row();
         let distinct = expansion.assert_distinct();
@@ -103,7 +105,8 @@ pub(crate) fn row(row: &Row<'_>) -> TokenStream {
         let from_column = expansion.impl_from_column();
         quote!(#spare #spanner_row #distinct #owned_row #column_type #from_column)
     };
-    anonymous(row.input, &items)
+    let check = check_bound(row, &expansion.parameters, &expansion.paths);
+    anonymous(row.input, &quote!(#check #items))
 }
 
 /// A place of its own for what is emitted, where the lints are allowed that the
@@ -257,7 +260,7 @@ impl Expansion<'_> {
             Some(quote_spanned!(last_span(code.field.ty)=> #member: #value))
         });
         quote! {
-            #[inline]
+            #[inline(always)]
             fn decode<#fresh>(
                 #cursor: &mut #private::RowCursor<'_, #fresh>,
                 #spare: &mut <Self as #root::SpannerRow>::Spare,
@@ -285,7 +288,7 @@ impl Expansion<'_> {
         let row_type = own_type(self.row, fresh);
         let fields = self.each(|code| Some(code.set()));
         quote! {
-            #[inline]
+            #[inline(always)]
             fn update<#fresh>(
                 #row: &mut #row_type,
                 #cursor: &mut #private::RowCursor<'_, #fresh>,
@@ -334,7 +337,7 @@ impl Expansion<'_> {
             quote!(#private::Home::lend(#home, #cursor))
         };
         quote! {
-            #[inline]
+            #[inline(always)]
             fn lend<#fresh>(
                 #cursor: &mut #private::RowCursor<'_, #fresh>,
                 #home: &#fresh mut <Self as #root::SpannerRow>::Home,

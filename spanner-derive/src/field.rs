@@ -4,14 +4,14 @@
 //! Everything starts with `<Type as Trait>::item` at the place of the type, see
 //! [`expand`](crate::expand).
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{Token, Type};
 
 use crate::attrs::{DefaultValue, With};
 use crate::expand::{Locals, Paths};
 use crate::model::{first_span, last_span};
-use crate::place::{call, located, path_span, spare_place, starting_at};
+use crate::place::{PathTokens, call, located, path_span, spare_place};
 use crate::validate::{Column, How, Role, RowField, Source};
 
 /// One field and what its code stands in.
@@ -134,7 +134,7 @@ impl FieldCode<'_> {
             }
             How::Json => {
                 let ty = self.field.ty;
-                return Some(self.of_trait(ty, &quote!(#private::JsonField), "bind_field"))
+                return Some(self.of_trait(ty, private, "JsonField", "bind_field"))
                     .map(|bind| quote_spanned!(last_span(ty)=> #bind()));
             }
             _ => quote!(#private::bind),
@@ -228,15 +228,15 @@ impl FieldCode<'_> {
                         (quote_spanned!(span=> #path::decode), span)
                     }
                 };
-                let private = starting_at(private, span);
-                let core = starting_at(core, span);
+                let private = private.starting_at(span);
+                let core = core.starting_at(span);
                 quote_spanned! {span=>
                     #core::convert::identity(#private::RowCursor::with(#cursor, #path)?)
                 }
             }
             How::Json => {
                 let ty = self.field.ty;
-                let read = self.of_trait(ty, &quote!(#private::JsonField), "read_field");
+                let read = self.of_trait(ty, private, "JsonField", "read_field");
                 quote_spanned!(last_span(ty)=> #read(#cursor)?)
             }
         }
@@ -309,7 +309,7 @@ impl FieldCode<'_> {
         let ty = self.field.ty;
         match value {
             DefaultValue::OfType => {
-                let core = starting_at(core, first_span(ty));
+                let core = core.starting_at(first_span(ty));
                 quote_spanned!(last_span(ty)=> #core::default::Default::default())
             }
             DefaultValue::Call(path) => call(path, self.paths),
@@ -370,31 +370,40 @@ impl FieldCode<'_> {
         spare_place(ty, &self.locals.spare, self.number, self.paths)
     }
 
+    // Each of these in one piece: what is made of pieces is copied by the compiler.
+
     fn try_call(&self, reader: &Reader<'_>, item: &str, arguments: &[TokenStream]) -> TokenStream {
-        let call = self.call(reader, item, arguments);
-        quote_spanned!(last_span(reader.ty())=> #call?)
+        let mut call = self.call(reader, item, arguments);
+        Token![?](last_span(reader.ty())).to_tokens(&mut call);
+        call
     }
 
     fn call(&self, reader: &Reader<'_>, item: &str, arguments: &[TokenStream]) -> TokenStream {
-        let function = self.of(reader, item);
-        quote_spanned!(last_span(reader.ty())=> #function(#(#arguments),*))
+        let mut call = self.of(reader, item);
+        let end = last_span(reader.ty());
+        let arguments = quote_spanned!(end=> (#(#arguments),*));
+        call.extend(arguments);
+        call
     }
 
     /// `<Type as ColumnType>::item`
     fn of(&self, reader: &Reader<'_>, item: &str) -> TokenStream {
         let Paths { root, private, .. } = self.paths;
-        let of = match reader {
-            Reader::Column(_) | Reader::Converted(_) => quote!(#root::ColumnType),
-            Reader::Row(_) => quote!(#private::Flatten),
-        };
-        self.of_trait(reader.ty(), &of, item)
+        match reader {
+            Reader::Column(_) | Reader::Converted(_) => {
+                self.of_trait(reader.ty(), root, "ColumnType", item)
+            }
+            Reader::Row(_) => self.of_trait(reader.ty(), private, "Flatten", item),
+        }
     }
 
-    fn of_trait(&self, ty: &Type, of: &TokenStream, item: &str) -> TokenStream {
+    fn of_trait(&self, ty: &Type, path: &PathTokens, of: &str, item: &str) -> TokenStream {
         let (start, end) = (first_span(ty), last_span(ty));
         let open = Token![<](start);
+        let of = Ident::new(of, Span::call_site());
         let item = Ident::new(item, end);
-        quote_spanned!(end=> #open #ty as #of>::#item)
+        let colons = Token![::](Span::call_site());
+        quote_spanned!(end=> #open #ty as #path #colons #of>::#item)
     }
 
     /// `<Type as ColumnType>::item` of the one field of a transparent struct.
@@ -412,7 +421,7 @@ impl FieldCode<'_> {
         let Role::Flatten { .. } = self.field.role else {
             return None;
         };
-        let private = starting_at(&self.paths.private, first_span(self.field.ty));
+        let private = self.paths.private.starting_at(first_span(self.field.ty));
         let end = last_span(self.field.ty);
         let check = quote_spanned!(end=> #private::ColumnSpec::assert_distinct(#columns, #spec));
         Some(quote! {

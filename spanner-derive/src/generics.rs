@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::place::PathTokens;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
 use syn::{DeriveInput, GenericParam, Generics, Lifetime};
@@ -86,7 +87,7 @@ impl<'a> RowGenerics<'a> {
 
     /// As the conditions of a row, but no more than what implementations that do
     /// nothing need.
-    pub(crate) fn fallback_conditions(&self, core: &TokenStream) -> TokenStream {
+    pub(crate) fn fallback_conditions(&self, core: &PathTokens) -> TokenStream {
         let types = self.generics.type_params().map(|param| &param.ident);
         let threads = quote!(#core::marker::Send + #core::marker::Sync);
         self.where_clause(quote!(#(#types: #threads + 'static),*))

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Data, DeriveInput, Fields, Meta, Type};
+use syn::{Data, DeriveInput, Fields, Meta, PathArguments, Type};
 
 use crate::attr::{self, Level};
 use crate::attrs::{FieldAttrs, Runtime, StructAttrs};
@@ -154,11 +154,33 @@ impl ToTokens for Member {
 
 /// Where a type starts.
 pub(crate) fn first_span(ty: &Type) -> Span {
-    span_of(ty.to_token_stream().into_iter().next())
+    match ty {
+        Type::Path(path) if path.qself.is_none() => {
+            let path = &path.path;
+            let first = path.segments.first().map(|segment| segment.ident.span());
+            let colons = path.leading_colon.as_ref().map(|colons| colons.spans[0]);
+            colons.or(first).unwrap_or_else(Span::call_site)
+        }
+        Type::Reference(reference) => reference.and_token.span,
+        ty => span_of(ty.to_token_stream().into_iter().next()),
+    }
 }
 
 /// Where a type ends.
 pub(crate) fn last_span(ty: &Type) -> Span {
+    match ty {
+        Type::Path(path) => {
+            if let Some(last) = path.path.segments.last() {
+                match &last.arguments {
+                    PathArguments::None => return last.ident.span(),
+                    PathArguments::AngleBracketed(arguments) => return arguments.gt_token.span,
+                    PathArguments::Parenthesized(_) => {}
+                }
+            }
+        }
+        Type::Reference(reference) => return last_span(&reference.elem),
+        _ => {}
+    }
     match ty.to_token_stream().into_iter().last() {
         Some(TokenTree::Group(group)) => group.span_close(),
         last => span_of(last),

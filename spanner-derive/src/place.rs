@@ -1,7 +1,7 @@
 //! Where generated code seems to stand, for the compiler to point there.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 
 use crate::expand::Paths;
 use crate::model::{first_span, last_span};
@@ -16,7 +16,7 @@ pub(crate) fn spare_place(ty: &Type, spare: &Ident, i: usize, paths: &Paths) -> 
 
 /// `identity(value)`, at the place of a type.
 pub(crate) fn located(ty: &Type, value: &TokenStream, paths: &Paths) -> TokenStream {
-    let core = starting_at(&paths.core, first_span(ty));
+    let core = paths.core.starting_at(first_span(ty));
     quote_spanned!(last_span(ty)=> #core::convert::identity(#value))
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn located(ty: &Type, value: &TokenStream, paths: &Paths) -> TokenStr
 /// around it, the compiler says the same about the type of the value.
 pub(crate) fn call(path: &TokenStream, paths: &Paths) -> TokenStream {
     let span = path_span(path);
-    let core = starting_at(&paths.core, span);
+    let core = paths.core.starting_at(span);
     quote_spanned!(span=> #core::convert::identity(#path()))
 }
 
@@ -34,18 +34,36 @@ pub(crate) fn path_span(path: &TokenStream) -> Span {
     last.map_or_else(Span::call_site, |token| token.span())
 }
 
-/// The same path, its start at `span`.
-pub(crate) fn starting_at(path: &TokenStream, span: Span) -> TokenStream {
-    let mut start = true;
-    let tokens = path.clone().into_iter().map(|mut token| {
-        if start {
+/// A path that stands in many places. Streams of tokens belong to the compiler,
+/// which has to be asked for every copy; these are ours.
+#[derive(Clone)]
+pub(crate) struct PathTokens(Vec<TokenTree>);
+
+impl From<TokenStream> for PathTokens {
+    fn from(path: TokenStream) -> Self {
+        Self(path.into_iter().collect())
+    }
+}
+
+impl ToTokens for PathTokens {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        tokens.extend(self.0.iter().cloned());
+    }
+}
+
+impl PathTokens {
+    /// The same path, its start at `span`.
+    pub(crate) fn starting_at(&self, span: Span) -> Self {
+        let mut path = self.clone();
+        for token in &mut path.0 {
             token.set_span(span);
+            // The two colons are two tokens.
+            if !matches!(token, TokenTree::Punct(_)) {
+                break;
+            }
         }
-        // The two colons are two tokens.
-        start &= matches!(token, TokenTree::Punct(_));
-        token
-    });
-    tokens.collect()
+        path
+    }
 }
 
 /// The position of a field, at `span`.

@@ -1,4 +1,5 @@
-//! The implementation of `FromColumn` for a struct that stands for one column.
+//! The implementations of `FromColumn` and `ToColumn` for a struct that stands for
+//! one column.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -6,7 +7,7 @@ use quote::{quote, quote_spanned};
 use crate::expand::{Expansion, Locals, Paths};
 use crate::model::last_span;
 use crate::place::located;
-use crate::validate::Role;
+use crate::validate::{How, Role};
 
 impl Expansion<'_> {
     /// ```text
@@ -109,5 +110,43 @@ impl Expansion<'_> {
                 }
             }
         }
+    }
+
+    /// The struct is a parameter where its field is one. Whether it is, only the
+    /// compiler knows: a condition that does not hold is an error, unless it has a
+    /// lifetime of its own.
+    ///
+    /// ```text
+    /// impl<'a> ToColumn for Name<'a> where for<'any> Cow<'a, str>: ToColumn {
+    ///     fn write(&self, out: ValueWriter<'_>) {
+    ///         <Cow<'a, str> as ToColumn>::write(&self.0, out)
+    ///     }
+    ///     …
+    /// ```
+    pub(crate) fn impl_to_column_transparent(&self) -> Option<TokenStream> {
+        let root = &self.paths.root;
+        let out = &self.locals.column;
+        let Self {
+            parameters, own, ..
+        } = self;
+        let generics = &self.row.generics;
+        let field = self.row.fields.iter().find(
+            |field| matches!(&field.role, Role::Column(column) if matches!(column.how, How::Type)),
+        )?;
+        let (ty, member) = (field.ty, field.member);
+        let any = &generics.any;
+        let conditions = generics.where_clause(quote!(for<#any> #ty: #root::ToColumn));
+        Some(quote! {
+            #[automatically_derived]
+            impl #parameters #root::ToColumn for #own #conditions {
+                fn column_type() -> #root::Type {
+                    <#ty as #root::ToColumn>::column_type()
+                }
+
+                fn write(&self, #out: #root::ValueWriter<'_>) {
+                    <#ty as #root::ToColumn>::write(&self.#member, #out)
+                }
+            }
+        })
     }
 }

@@ -72,6 +72,7 @@ fn readings(row: &Row<'_>, ty: &str) -> Vec<Reading> {
         "INT64" => vec![read::<i64>(row, |v| json!(v.to_string()))],
         "ENUM" => vec![
             read::<i64>(row, |v| json!(v.to_string())),
+            read::<i32>(row, |v| json!(v.to_string())),
             read::<ProtoEnum<i32>>(row, |v| json!(v.0.to_string())),
         ],
         "FLOAT64" => vec![read::<f64>(row, |v| float(&format!("{v:?}")))],

@@ -4,11 +4,13 @@ use std::fmt;
 use std::time::Duration;
 
 use spanner_rows::{
-    Binder, Binding, Column, ColumnType, DecodeError, DecodeErrorKind, FromColumn, OwnedValue,
-    Plain, SpannerRow, Type,
+    Binder, Binding, Column, ColumnType, DecodeError, DecodeErrorKind, FromColumn, List,
+    OwnedValue, Plain, SpannerRow, Type, TypeCode,
 };
 
-use crate::support::{bytes, collect, contains, int, misfit, reader, row, string, text};
+use crate::support::{
+    bytes, collect, contains, int, list, misfit, reader, row, string, structure, text,
+};
 
 #[derive(Debug, PartialEq)]
 struct Name(String);
@@ -374,4 +376,113 @@ fn the_mode_of_converted_fields_is_plain() {
     fn is<T: ColumnType<Mode = M>, M>() {}
     is::<Converted, Plain>();
     is::<OfAny<'_, String, u8>, Plain>();
+}
+
+/// `i32` is for ENUM; in the place of INT64 all fields say what to write instead.
+#[derive(Debug, SpannerRow)]
+struct Narrow {
+    number: i32,
+    age: i32,
+    ages: Vec<Option<i32>>,
+    #[spanner(try_from = "i64")]
+    small: i32,
+}
+
+#[test]
+fn thirty_two_bits_are_for_enums() {
+    let kind = || Type::new(TypeCode::Enum);
+    let good = [
+        ("number", kind()),
+        ("age", kind()),
+        ("ages", Type::array(kind())),
+        ("small", int()),
+    ];
+    let ages = OwnedValue::List(vec![text("1"), OwnedValue::Null]);
+    let values = vec![text("-2147483648"), text("7"), ages, text("2147483647")];
+    let rows = collect::<Narrow>(&good, [values]).unwrap();
+    assert_eq!((rows[0].number, rows[0].age), (i32::MIN, 7));
+    assert_eq!(rows[0].ages, [Some(1), None]);
+    assert_eq!(rows[0].small, i32::MAX);
+
+    let text = misfit::<Narrow>(&[
+        ("number", kind()),
+        ("age", int()),
+        ("ages", Type::array(int())),
+        ("small", int()),
+    ]);
+    contains(
+        &text,
+        &[
+            "field `Narrow.age`: column 1 `age` is INT64, which i32 cannot be read from: it reads \
+             ENUM; make the field `i64`, or put `#[spanner(try_from = \"i64\")]` on it",
+            "field `Narrow.ages`: column 2 `ages` has elements of INT64, which i32 cannot be read \
+             from: it reads ENUM; make the elements `i64`",
+        ],
+    );
+    assert!(
+        !text.contains("number") && !text.contains("small"),
+        "{text}"
+    );
+}
+
+/// An element is read long after its row, and still says where it stands.
+#[derive(SpannerRow)]
+struct Lists<'a> {
+    #[spanner(flatten)]
+    inner: Inner<'a>,
+}
+
+#[derive(SpannerRow)]
+struct Inner<'a> {
+    id: i64,
+    numbers: List<'a, i64>,
+    tracks: List<'a, Track<'a>>,
+}
+
+#[derive(SpannerRow)]
+struct Track<'a> {
+    title: &'a str,
+    plays: List<'a, i64>,
+}
+
+#[test]
+fn elements_say_where_they_stand() {
+    let track = structure([("title", string()), ("plays", Type::array(int()))]);
+    let columns = [
+        ("id", int()),
+        ("extra", string()),
+        ("numbers", Type::array(int())),
+        ("tracks", Type::array(track)),
+    ];
+    let rows = (0..2).map(|_| {
+        let numbers = list([text("1"), text("x")]);
+        let track = list([text("t"), list([text("2"), OwnedValue::Null])]);
+        let bad = list([OwnedValue::Null, list([])]);
+        vec![text("7"), text(""), numbers, list([track, bad])]
+    });
+    let mut reader = reader::<Lists>(&columns, rows);
+    reader.next().unwrap();
+    let row = reader.next().unwrap().unwrap();
+    assert_eq!(row.inner.id, 7);
+    let error = row.inner.numbers.iter().nth(1).unwrap().unwrap_err();
+    assert_eq!((error.row(), error.column()), (Some(1), Some(2)));
+    assert_eq!(
+        error.to_string(),
+        "row 1, column 2 `numbers`, field `Inner.numbers`, cannot read \"x\" into i64: \
+         it is not a decimal integer of 64 bits"
+    );
+    let track = row.inner.tracks.iter().next().unwrap().unwrap();
+    assert_eq!(track.title, "t");
+    let error = track.plays.iter().nth(1).unwrap().unwrap_err().to_string();
+    contains(
+        &error,
+        &["row 1, column 3 `tracks`, field `Inner.tracks / plays`, cannot read NULL"],
+    );
+    let Err(error) = row.inner.tracks.iter().nth(1).unwrap() else {
+        panic!("the title is NULL");
+    };
+    contains(
+        &error.to_string(),
+        &["row 1, column 3 `tracks`, field `Inner.tracks / Track.title`, cannot read NULL into"],
+    );
 }

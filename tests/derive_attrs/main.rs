@@ -5,6 +5,7 @@ mod defaults;
 mod enums;
 mod flatten;
 mod json;
+mod mixed;
 mod names;
 mod structs;
 mod support;

@@ -2,7 +2,10 @@
 
 use std::marker::PhantomData;
 
-use spanner_rows::{ColumnType, FromColumn, Kept, OwnedRow, OwnedValue, Plain, SpannerRow, Type};
+use spanner_rows::{
+    ColumnType, Field, FromColumn, Kept, OwnedRow, OwnedValue, Plain, RetrySettings, RowReader,
+    RowType, SpannerRow, ToColumn, Type, Value,
+};
 
 use crate::support::{
     LONG, collect, contains, int, list, misfit, reader, row, string, structure, text,
@@ -97,6 +100,54 @@ fn transparent_structs_are_columns() {
     assert_eq!(second.titles[0].text.as_ptr(), memory, "the same memory");
     let error = misfit::<(SingerId,)>(&[("x", string())]);
     contains(&error, &["i64 cannot be read from"]);
+}
+
+/// Column types that are no parameters: the structs around them are none either.
+#[derive(SpannerRow)]
+#[spanner(transparent)]
+struct Anything<'a>(spanner_rows::List<'a, Value<'a>>);
+
+#[derive(SpannerRow)]
+#[spanner(transparent)]
+struct Wrapped(Backwards);
+
+#[test]
+fn transparent_structs_are_parameters() {
+    use spanner_rows::testing::Message;
+
+    let message = Message::new()
+        .columns([
+            ("id", SingerId::column_type()),
+            ("word", Word::column_type()),
+            ("maybe", Maybe::column_type()),
+            ("height", Tagged::<i64, Meters>::column_type()),
+            ("ids", <[SingerId]>::column_type()),
+        ])
+        .value(SingerId(7))
+        .value(Word("a"))
+        .value(Maybe(Some(vec![1, 2])))
+        .value(Tagged {
+            value: 3_i64,
+            tag: PhantomData::<Meters>,
+        })
+        .value(vec![SingerId(8), SingerId(9)]);
+    let mut reader = RowReader::<Parameters>::new(&RetrySettings::default());
+    reader.receive(message.last().encode());
+    let row = reader.next().unwrap().unwrap();
+    assert_eq!((&row.id, &row.word), (&SingerId(7), &Word("a")));
+    assert_eq!(row.maybe, Maybe(Some(vec![1, 2])));
+    assert_eq!(row.height.value, 3);
+    assert_eq!(row.ids, [SingerId(8), SingerId(9)]);
+    const { assert!(!<Anything<'_> as ColumnType>::KEPT && !Wrapped::KEPT) };
+}
+
+#[derive(SpannerRow)]
+struct Parameters<'a> {
+    id: SingerId,
+    word: Word<'a>,
+    maybe: Maybe,
+    height: Tagged<i64, Meters>,
+    ids: Vec<SingerId>,
 }
 
 #[test]
@@ -201,4 +252,34 @@ fn unknown_columns_are_refused_on_request() {
             "no field of `Inner` reads the column 1 `m`",
         ],
     );
+}
+
+/// Few fields and very many, in an order that the struct does not have.
+#[derive(Debug, PartialEq, SpannerRow)]
+struct Backwards {
+    last: i64,
+    f1: i64,
+    f0: i64,
+}
+
+#[test]
+fn fields_of_a_struct_in_another_order() {
+    for width in [3, 62, 63, 64, 65, 66, 200] {
+        let mut names: Vec<_> = (0..width).map(|i| format!("f{i}")).collect();
+        names[width - 1] = "last".to_owned();
+        let fields = names.iter().map(|name| Field::new(name.as_str(), int()));
+        let ty = Type::structure(RowType::new(fields));
+        let value = || list((0..width).map(|i| text(&i.to_string())));
+        let columns = [("all", Type::array(ty))];
+        let rows = [vec![list([value(), OwnedValue::Null, value()])]];
+        let rows = collect::<(Vec<Option<Backwards>>,)>(&columns, rows).unwrap();
+        let one = || {
+            Some(Backwards {
+                last: width as i64 - 1,
+                f1: 1,
+                f0: 0,
+            })
+        };
+        assert_eq!(rows[0].0, [one(), None, one()], "{width} fields");
+    }
 }
