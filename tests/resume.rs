@@ -289,7 +289,7 @@ async fn progress_renews_the_budget() {
 async fn hold_limit() {
     let answer = || rows(12).cut(Cut::BetweenRows).message_size(1);
     let unavailable = || Step::Fail(Failure::unavailable("later"));
-    let by_bytes = quickly().hold_bytes(100);
+    let by_bytes = quickly().hold_bytes(1_500);
     for settings in [quickly().hold_messages(2), by_bytes] {
         let (fake, client) = server(settings).await;
         // Without any token: all that was received comes, then the error.
