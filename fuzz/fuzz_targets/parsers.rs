@@ -1,0 +1,3 @@
+#![cfg_attr(fuzzing, no_main)]
+
+spanner_rows_fuzz::fuzz!(spanner_rows_fuzz::parsers::entry);
