@@ -1,7 +1,9 @@
 //! Tasks of this repository, run as `cargo xtask <task>`.
 #![forbid(unsafe_code)]
 
+mod derive_cost;
 mod generate;
+mod instructions;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -11,6 +13,12 @@ usage: cargo xtask <task>
 
   generate           make spanner-rows/src/proto/ from proto/
   generate --check   fail if what is checked in is not what generate makes
+  derive-cost        time what SpannerRow takes to expand and to build, beside serde's Deserialize
+
+  instructions           count the instructions per row of decoding (needs valgrind),
+                         and write benches/instructions/table.tsv
+  instructions SHAPE     count one shape and its variants, and write nothing
+  instructions --check   fail if a count is more than 3 % above that table
 ";
 
 fn main() -> ExitCode {
@@ -29,6 +37,10 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     match arguments {
         ["generate"] => generate::write(),
         ["generate", "--check"] => generate::check(),
+        ["derive-cost"] => derive_cost::measure(5),
+        ["instructions"] => instructions::write(),
+        ["instructions", "--check"] => instructions::check(),
+        ["instructions", shape] if !shape.starts_with('-') => instructions::print(shape),
         _ => Err(USAGE.into()),
     }
 }
