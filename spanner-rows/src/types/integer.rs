@@ -220,6 +220,14 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
+    fn every_number_of_up_to_four_digits() {
+        for value in -10_000_i64..=10_000 {
+            assert_eq!(parse(value.to_string().as_bytes()), Some(value));
+            assert_eq!(parse(format!("{value:05}").as_bytes()), Some(value));
+        }
+    }
+
+    #[test]
     fn edges() {
         for value in [
             0,

@@ -1,9 +1,11 @@
 //! A value read over another leaves nothing of it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::support::{Owned, text, values};
-use crate::row::value::OwnedValue;
+use super::support::{Owned, text, texts, values};
+use crate::row::value::{OwnedValue, Value};
+use crate::types::base64::Base64;
 use crate::types::numeric::Numeric;
 use crate::types::pg_numeric::PgNumeric;
 use crate::wire::{Type, TypeCode};
@@ -146,4 +148,31 @@ fn giant_arrays_give_that_of_their_elements_back() {
     assert_eq!(spare.kept(), 1 << 17);
     FromColumn::recycle(vec![String::from("a"); 2], &mut spare);
     assert_eq!(spare.kept(), 2);
+}
+
+/// Borrowed values too: no field is ever left with what an earlier row had.
+#[test]
+fn what_borrows_is_set() {
+    let words = texts(TypeCode::String, ["a", "longer, of another buffer's worth"]);
+    let long = "longer, of another buffer's worth";
+    words.read_and_set::<&str, _>(0, 1, |value| assert_eq!(value, long));
+    words.read_and_set::<&str, _>(1, 0, |value| assert_eq!(value, "a"));
+    words.read_and_set::<Option<&str>, _>(0, 1, |value| assert_eq!(value, Some(long)));
+    words.read_and_set::<Cow<'_, str>, _>(0, 1, |value| assert_eq!(value, long));
+    words.read_and_set::<Option<Cow<'_, str>>, _>(0, 1, |value| {
+        assert!(matches!(value, Some(Cow::Borrowed(text)) if text == long));
+    });
+    words.read_and_set::<Value<'_>, _>(0, 1, |value| assert_eq!(value, Value::String(long)));
+    let bytes = texts(TypeCode::Bytes, ["AAAA", "/w=="]);
+    bytes.read_and_set::<&[u8], _>(0, 1, |value| assert_eq!(value, [0xff]));
+    bytes.read_and_set::<Option<&[u8]>, _>(0, 1, |value| assert_eq!(value, Some(&[0xff][..])));
+    bytes.read_and_set::<Cow<'_, [u8]>, _>(0, 1, |value| assert_eq!(*value, [0xff]));
+    bytes.read_and_set::<Base64<'_>, _>(0, 1, |value| assert_eq!(value.as_str(), "/w=="));
+    let lists = values(
+        Type::array(TypeCode::String.into()),
+        [list(["a", "b"]), list(["c"])],
+    );
+    lists.read_and_set::<Vec<&str>, _>(0, 1, |value| assert_eq!(value, ["c"]));
+    lists.read_and_set::<Vec<Cow<'_, str>>, _>(0, 1, |value| assert_eq!(value, ["c"]));
+    lists.read_and_set::<Vec<&str>, _>(1, 0, |value| assert_eq!(value, ["a", "b"]));
 }

@@ -63,6 +63,26 @@ impl Values {
         look(row.map(|(value,)| value))
     }
 
+    /// Reads row `from` and sets what came of it to row `to`; both borrow from one buffer.
+    pub(super) fn read_and_set<T: ColumnType, R>(
+        &self,
+        from: usize,
+        to: usize,
+        look: impl FnOnce(T::At<'_>) -> R,
+    ) -> R {
+        let shape = self.bind::<T>().unwrap_or_else(|error| panic!("{error}"));
+        let mut spare = <(T,) as SpannerRow>::Spare::default();
+        let row = self.segment.read(&shape, from, 0, |cursor| {
+            <(T,) as SpannerRow>::decode(cursor, &mut spare)
+        });
+        let mut row = row.unwrap_or_else(|error| panic!("{error}"));
+        let set = self.segment.read(&shape, to, 0, |cursor| {
+            <(T,) as SpannerRow>::update(&mut row, cursor, &mut spare)
+        });
+        set.unwrap_or_else(|error| panic!("{error}"));
+        look(row.0)
+    }
+
     /// Reads all rows one over another, as a stream does with a kept row, and each
     /// once more from the memory that the one before left; both must agree.
     pub(super) fn over<T>(&self) -> Vec<Result<T, DecodeError>>
