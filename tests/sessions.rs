@@ -109,6 +109,31 @@ async fn a_second_loss_is_told() {
     client.query(SQL).one::<(i64,)>().await.unwrap();
 }
 
+/// The session is the client's affair, not the read's: settings that retry nothing say nothing of it.
+#[tokio::test]
+async fn without_retries_a_lost_session_is_still_replaced() {
+    let (fake, client) = server().await;
+    fake.on_query(SQL, numbers(3));
+    let query = || client.query(SQL).retry(RetrySettings::never());
+    fake.before_next(
+        "ExecuteStreamingSql",
+        [Step::Fail(Failure::session_not_found("s"))],
+    );
+    let mut rows = query().rows::<(i64,)>().await.unwrap();
+    let rows: Vec<(i64,)> = rows.try_collect().await.unwrap();
+    assert_eq!(rows, [(0,), (1,), (2,)]);
+
+    fake.before_next(
+        "ExecuteStreamingSql",
+        [Step::Fail(Failure::unavailable("later"))],
+    );
+    let error = query().rows::<(i64,)>().await.unwrap_err();
+    assert!(
+        matches!(error.kind(), ErrorKind::Status { attempts: 1, .. }),
+        "{error:?}"
+    );
+}
+
 /// Other failures on the way to the new session have their own budget.
 #[tokio::test]
 async fn breaks_before_and_after_the_change_are_repaired_on_the_new_session() {

@@ -2,6 +2,8 @@
 //! nothing lost, nothing twice, memory flat.
 //!
 //! `SOAK_ROWS` says how many rows (default: ten million), `SOAK_SEED` repeats a run.
+//! Ignored among the other tests, because it takes minutes without optimisation; `.ci/run`
+//! runs a short one.
 //! The server makes its messages as they are asked for, on a thread of its own;
 //! its memory is counted apart.
 

@@ -56,6 +56,9 @@ impl RetrySettings {
     }
 
     /// The settings for a caller who would rather see every error: no second attempt.
+    ///
+    /// One thing is no error of the read: when the session of the client is gone, a read
+    /// that has given nothing yet is still sent once more, on a new session.
     #[must_use]
     pub fn never() -> Self {
         Self::default().max_attempts(1)

@@ -3,7 +3,8 @@
 use super::binding::Binding;
 use super::cursor::RowCursor;
 use super::error::{DecodeError, DecodeErrorKind};
-use super::segment::{KnownText, Page};
+use super::segment::Page;
+use super::text::KnownText;
 use crate::wire::reader::Span;
 use crate::wire::value::{self, BOOL_TAG, Elements, Found, Kind, NULL_TAG, NUMBER_TAG, STRING_TAG};
 use crate::wire::{WireError, WireErrorKind, utf8};

@@ -3,9 +3,9 @@
 use super::binding::{Binding, Node};
 use super::column::{Column, not_utf8, string_of};
 use super::error::{DecodeError, DecodeErrorKind};
-use super::segment::{KnownText, Page};
+use super::segment::Page;
+use super::text::{KnownText, put_text};
 use super::traits::FromColumn;
-use crate::types::text::put_text;
 use crate::wire::utf8;
 use crate::wire::value::{Elements, Found};
 
@@ -74,9 +74,11 @@ impl<'c, 'row> RowCursor<'c, 'row> {
         values: Elements<'row>,
         read: impl FnOnce(&mut RowCursor<'_, 'row>) -> Result<R, DecodeError>,
     ) -> Result<R, DecodeError> {
-        let mut places = [0; MOST_PLACES];
+        // Only filled where it is needed.
+        let mut places;
         let mut cursor = RowCursor::new(page, known, row, values);
         if row.node == Node::OutOfOrder {
+            places = [0; MOST_PLACES];
             cursor.start.places = find_places(values, &mut places)?;
         }
         read(&mut cursor)

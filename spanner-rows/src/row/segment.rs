@@ -10,9 +10,8 @@ use super::binding::{Binding, Node};
 use super::error::DecodeError;
 use super::lookup::Lookups;
 use super::tables::{Places, Tables};
+use super::text::KnownText;
 use super::traits::{FromColumn, SpannerRow};
-use crate::types::KEPT_BYTES;
-use crate::types::text::put_text;
 use crate::wire::reader::Span;
 use crate::wire::value::{Elements, VALUES_TAG};
 use crate::wire::{RowType, TypeCode, utf8};
@@ -221,17 +220,14 @@ impl Segment {
     ) -> KnownText<'row> {
         let ascii = self.ascii.get_or_init(|| self.find_ascii(shape));
         if end <= ascii.end {
-            return KnownText {
-                text: &ascii.text,
-                start: ascii.start,
-            };
+            return KnownText::new(&ascii.text, ascii.start);
         }
         let text = if row.len() <= shape.whole_row_text {
             utf8::text_prefix(row)
         } else {
             ""
         };
-        KnownText { text, start }
+        KnownText::new(text, start)
     }
 
     /// Checks all rows at once, if that is worth while.
@@ -278,56 +274,6 @@ impl Segment {
         drop(spare);
         tables.make(&self.wire, &self.starts, &shape.binding, &shape.places);
         tables
-    }
-}
-
-/// As much of a row as is known to be text.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct KnownText<'row> {
-    text: &'row str,
-    /// Where that starts in the buffer.
-    start: usize,
-}
-
-impl<'row> KnownText<'row> {
-    /// The `len` bytes at `at`, if they are among those known to be text.
-    #[inline(always)]
-    pub(crate) fn text(&self, at: usize, len: usize) -> Option<&'row str> {
-        let (_, behind) = self.text.split_at_checked(at.wrapping_sub(self.start))?;
-        let (text, _) = behind.split_at_checked(len)?;
-        Some(text)
-    }
-}
-
-/// How many bytes are copied of any short text. A copy of fixed length is a few
-/// moves; one of the text's own length is a call, whose branches a processor
-/// cannot foresee when lengths vary.
-const COPIED: usize = 64;
-
-impl KnownText<'_> {
-    /// Puts the `len` bytes at `at` into `target`, if they are among those known to be text.
-    #[inline(always)]
-    pub(crate) fn copy(&self, at: usize, len: usize, target: &mut String) -> bool {
-        let Some((_, behind)) = self.text.split_at_checked(at.wrapping_sub(self.start)) else {
-            return false;
-        };
-        if len <= COPIED
-            && target.capacity() <= KEPT_BYTES
-            && let Some((copied, _)) = behind.split_at_checked(COPIED)
-            && copied.is_char_boundary(len)
-        {
-            target.clear();
-            target.push_str(copied);
-            target.truncate(len);
-            return true;
-        }
-        match behind.split_at_checked(len) {
-            Some((text, _)) => {
-                put_text(target, text);
-                true
-            }
-            None => false,
-        }
     }
 }
 

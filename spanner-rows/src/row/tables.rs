@@ -2,6 +2,7 @@
 //! decoded, and the places of columns that are read out of order.
 
 use super::binding::{Binding, Node};
+use super::memory::KEPT_BYTES;
 use crate::wire::reader::Span;
 use crate::wire::value::{self, Elements, Found, Kind};
 
@@ -37,11 +38,9 @@ impl Places {
 }
 
 impl Tables {
-    /// Memory beyond this is given back: a message was very large.
-    const KEPT_BYTES: usize = 1 << 20;
-
+    /// Whether a next message may use the memory; else it is given back: a message was very large.
     pub(crate) fn is_worth_keeping(&self) -> bool {
-        self.capacity() <= Self::KEPT_BYTES
+        self.capacity() <= KEPT_BYTES
     }
 
     /// The memory of the tables in bytes.

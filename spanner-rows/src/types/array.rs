@@ -1,10 +1,10 @@
 //! ARRAY as `Vec` and `Box<[T]>`.
 
-use super::is_excessive;
 use crate::row::binder::Binder;
 use crate::row::binding::Binding;
 use crate::row::column::Column;
 use crate::row::error::DecodeError;
+use crate::row::memory::is_excessive;
 use crate::row::mode::Kept;
 use crate::row::traits::{ColumnType, FromColumn};
 use crate::wire::Type;

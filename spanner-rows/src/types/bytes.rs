@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::is_excessive;
 use crate::row::binder::Binder;
 use crate::row::binding::Binding;
 use crate::row::column::{Column, not_base64};
 use crate::row::error::DecodeError;
+use crate::row::memory::is_excessive;
 use crate::row::mode::{Kept, Plain};
 use crate::row::tables::decoded_len;
 use crate::row::traits::{ColumnType, FromColumn};

@@ -24,7 +24,7 @@ pub(crate) mod numeric;
 pub(crate) mod pg_numeric;
 #[cfg(feature = "prost")]
 pub(crate) mod proto;
-pub(crate) mod text;
+mod text;
 #[cfg(feature = "chrono")]
 mod time_chrono;
 #[cfg(feature = "jiff")]
@@ -52,13 +52,3 @@ macro_rules! plain_type {
     };
 }
 pub(crate) use plain_type;
-
-/// Whether memory of `capacity` bytes, of which a value needs `needed`, is left of
-/// one giant value: a stream does not hold it for the rest of its life.
-#[inline]
-const fn is_excessive(capacity: usize, needed: usize) -> bool {
-    capacity > KEPT_BYTES && needed < capacity / 4
-}
-
-/// Up to here memory is kept whatever the next values need.
-pub(crate) const KEPT_BYTES: usize = 1 << 20;

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::is_excessive;
 use crate::row::binder::Binder;
 use crate::row::binding::Binding;
 use crate::row::column::Column;
 use crate::row::cursor::RowCursor;
 use crate::row::error::DecodeError;
 use crate::row::mode::{Kept, Plain};
+use crate::row::text::put_text;
 use crate::row::traits::{ColumnType, FromColumn};
 use crate::wire::{Type, TypeCode};
 
@@ -119,16 +119,6 @@ impl FromColumn<'_> for String {
     fn recycle(self, spare: &mut Self) {
         *spare = self;
     }
-}
-
-/// Puts `text` in place of what is there.
-#[inline]
-pub(crate) fn put_text(value: &mut String, text: &str) {
-    if is_excessive(value.capacity(), text.len()) {
-        *value = String::new();
-    }
-    value.clear();
-    value.push_str(text);
 }
 
 /// Allocates for every value: a box has no capacity to keep.
