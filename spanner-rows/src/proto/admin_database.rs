@@ -8,9 +8,16 @@ pub struct CreateDatabaseRequest {
     /// `CREATE DATABASE name`
     #[prost(string, tag = "2")]
     pub create_statement: ::prost::alloc::string::String,
-    /// DDL, run together with the creation or not at all.
+    /// DDL, run together with the creation or not at all. None in the PostgreSQL
+    /// dialect.
     #[prost(string, repeated, tag = "3")]
     pub extra_statements: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(enumeration = "DatabaseDialect", tag = "5")]
+    pub database_dialect: i32,
+    /// A serialised `google.protobuf.FileDescriptorSet` with the types of
+    /// `CREATE PROTO BUNDLE` in extra_statements.
+    #[prost(bytes = "bytes", tag = "6")]
+    pub proto_descriptors: ::prost::bytes::Bytes,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct UpdateDatabaseDdlRequest {
@@ -19,6 +26,40 @@ pub struct UpdateDatabaseDdlRequest {
     pub database: ::prost::alloc::string::String,
     #[prost(string, repeated, tag = "2")]
     pub statements: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// As in CreateDatabaseRequest.
+    #[prost(bytes = "bytes", tag = "4")]
+    pub proto_descriptors: ::prost::bytes::Bytes,
+}
+/// How SQL is written in a database; it stays as it was at the creation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum DatabaseDialect {
+    /// GoogleSQL.
+    Unspecified = 0,
+    GoogleStandardSql = 1,
+    Postgresql = 2,
+}
+impl DatabaseDialect {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "DATABASE_DIALECT_UNSPECIFIED",
+            Self::GoogleStandardSql => "GOOGLE_STANDARD_SQL",
+            Self::Postgresql => "POSTGRESQL",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "DATABASE_DIALECT_UNSPECIFIED" => Some(Self::Unspecified),
+            "GOOGLE_STANDARD_SQL" => Some(Self::GoogleStandardSql),
+            "POSTGRESQL" => Some(Self::Postgresql),
+            _ => None,
+        }
+    }
 }
 /// Generated client implementations.
 pub mod database_admin_client {

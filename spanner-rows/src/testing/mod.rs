@@ -7,7 +7,7 @@
 mod emulator;
 mod fake;
 
-pub use emulator::{Database, Emulator, EmulatorError};
+pub use emulator::{Database, DatabaseBuilder, Dialect, Emulator, EmulatorError};
 pub use fake::{
     Answer, Cut, Failure, FakeSpanner, Gate, Message, Request, RequestKeyRange, RequestTransaction,
     RowWriter, Rows, Step, ToRow,

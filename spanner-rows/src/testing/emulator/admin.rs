@@ -3,12 +3,16 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
 use tonic::transport::Channel;
 
+use super::Dialect;
 use super::error::EmulatorError;
 use crate::Code;
 use crate::proto::admin_database::database_admin_client::DatabaseAdminClient;
-use crate::proto::admin_database::{CreateDatabaseRequest, UpdateDatabaseDdlRequest};
+use crate::proto::admin_database::{
+    CreateDatabaseRequest, DatabaseDialect, UpdateDatabaseDdlRequest,
+};
 use crate::proto::admin_instance::instance_admin_client::InstanceAdminClient;
 use crate::proto::admin_instance::{CreateInstanceRequest, Instance};
 use crate::proto::longrunning::operations_client::OperationsClient;
@@ -45,32 +49,60 @@ pub(super) async fn create_instance(channel: &Channel) -> Result<(), EmulatorErr
     }
 }
 
+/// What a database is to begin with.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wanted {
+    pub(super) dialect: Dialect,
+    pub(super) ddl: Vec<String>,
+    pub(super) proto_descriptors: Bytes,
+}
+
 /// Makes a database and answers its name.
 pub(super) async fn create_database(
     channel: &Channel,
-    ddl: &[&str],
+    wanted: Wanted,
 ) -> Result<String, EmulatorError> {
     let id = database_id();
-    let request = CreateDatabaseRequest {
+    let name = format!("{INSTANCE}/databases/{id}");
+    let mut request = CreateDatabaseRequest {
         parent: INSTANCE.to_owned(),
-        create_statement: format!("CREATE DATABASE `{id}`"),
-        extra_statements: ddl.iter().map(ToString::to_string).collect(),
+        ..CreateDatabaseRequest::default()
     };
+    let mut later = None;
+    match wanted.dialect {
+        Dialect::GoogleSql => {
+            request.create_statement = format!("CREATE DATABASE `{id}`");
+            request.set_database_dialect(DatabaseDialect::GoogleStandardSql);
+            request.extra_statements = wanted.ddl;
+            request.proto_descriptors = wanted.proto_descriptors.clone();
+        }
+        Dialect::PostgreSql => {
+            request.create_statement = format!("CREATE DATABASE \"{id}\"");
+            request.set_database_dialect(DatabaseDialect::Postgresql);
+            // Refused together with the creation, and so is a change of nothing.
+            later = Some(wanted.ddl).filter(|ddl| !ddl.is_empty());
+        }
+    }
     let mut client = DatabaseAdminClient::new(channel.clone());
     let operation = client.create_database(request).await?;
     done(channel, operation.into_inner()).await?;
-    Ok(format!("{INSTANCE}/databases/{id}"))
+    if let Some(ddl) = later {
+        update_ddl(channel, &name, ddl, wanted.proto_descriptors).await?;
+    }
+    Ok(name)
 }
 
 /// Runs DDL on a database.
 pub(super) async fn update_ddl(
     channel: &Channel,
     database: &str,
-    ddl: &[&str],
+    ddl: Vec<String>,
+    proto_descriptors: Bytes,
 ) -> Result<(), EmulatorError> {
     let request = UpdateDatabaseDdlRequest {
         database: database.to_owned(),
-        statements: ddl.iter().map(ToString::to_string).collect(),
+        statements: ddl,
+        proto_descriptors,
     };
     let mut client = DatabaseAdminClient::new(channel.clone());
     let operation = client.update_database_ddl(request).await?;

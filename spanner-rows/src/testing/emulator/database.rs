@@ -67,7 +67,27 @@ impl Database {
     ///
     /// The statements may still run.
     pub async fn update_ddl(&self, ddl: &[&str]) -> Result<(), EmulatorError> {
-        admin::update_ddl(&self.emulator.channel, &self.name, ddl).await
+        self.update_ddl_with_protos(ddl, Bytes::new()).await
+    }
+
+    /// As [`update_ddl`](Self::update_ddl), with the types that `CREATE PROTO BUNDLE` and
+    /// `ALTER PROTO BUNDLE` name: the bytes of a `google.protobuf.FileDescriptorSet`.
+    ///
+    /// # Errors
+    ///
+    /// The emulator refuses a statement or the descriptors; the error has its words.
+    ///
+    /// # Cancel safety
+    ///
+    /// The statements may still run.
+    pub async fn update_ddl_with_protos(
+        &self,
+        ddl: &[&str],
+        file_descriptor_set: impl Into<Bytes>,
+    ) -> Result<(), EmulatorError> {
+        let ddl = ddl.iter().map(ToString::to_string).collect();
+        let channel = &self.emulator.channel;
+        admin::update_ddl(channel, &self.name, ddl, file_descriptor_set.into()).await
     }
 
     /// Runs one DML statement in a read-write transaction, commits it and answers how many rows it changed.

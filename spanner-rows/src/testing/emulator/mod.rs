@@ -5,10 +5,12 @@
 //! | `find` | where the emulator's program may be |
 //! | `process` | starts it, shares it between tests, stops it |
 //! | `admin` | instance, databases, DDL |
+//! | `builder` | dialect and types of a new database |
 //! | `database` | DML |
 //! | `error` | what can go wrong |
 
 mod admin;
+mod builder;
 mod database;
 mod error;
 mod find;
@@ -19,6 +21,7 @@ use std::sync::Arc;
 
 use tonic::transport::{Channel, Endpoint};
 
+pub use self::builder::{DatabaseBuilder, Dialect};
 pub use self::database::Database;
 pub use self::error::EmulatorError;
 
@@ -123,7 +126,9 @@ impl Emulator {
         self.server.host()
     }
 
-    /// Makes an empty database with a name of its own and runs these DDL statements on it, all or none.
+    /// Makes an empty GoogleSQL database with a name of its own and runs these DDL statements on it, all or none.
+    ///
+    /// [`new_database`](Self::new_database) makes others.
     ///
     /// # Errors
     ///
@@ -133,8 +138,12 @@ impl Emulator {
     ///
     /// A database may remain, which nobody knows.
     pub async fn create_database(&self, ddl: &[&str]) -> Result<Database, EmulatorError> {
-        let name = admin::create_database(&self.channel, ddl).await?;
-        Database::open(self.clone(), name).await
+        self.new_database().ddl(ddl).create().await
+    }
+
+    /// A database of the PostgreSQL dialect, or one with PROTO and ENUM types.
+    pub fn new_database(&self) -> DatabaseBuilder {
+        DatabaseBuilder::new(self.clone())
     }
 }
 

@@ -126,3 +126,31 @@ async fn databases_are_apart_and_the_process_is_shared() {
     drop((emulator, other, second));
     assert!(query(&first, "SELECT Id FROM T").await.unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn the_other_dialect() {
+    let Some(emulator) = Emulator::start_or_skip().await else {
+        return;
+    };
+    let table = "CREATE TABLE \"T\" (id bigint PRIMARY KEY, price numeric)";
+    let postgres = || emulator.new_database().dialect(Dialect::PostgreSql);
+    let database = postgres()
+        .ddl(&[table])
+        .ddl(&["CREATE INDEX by_price ON \"T\" (id)"])
+        .create()
+        .await
+        .unwrap();
+    database
+        .execute("INSERT INTO \"T\" (id, price) VALUES (1, 'NaN'), (2, NULL)")
+        .await
+        .unwrap();
+    let sql = "SELECT price::text FROM \"T\" WHERE price = 'NaN'::numeric";
+    assert_eq!(query(&database, sql).await.unwrap(), ["NaN"]);
+
+    // DDL is not asked for, comes later, and is in the words of the dialect.
+    let database = postgres().create().await.unwrap();
+    database.update_ddl(&[table]).await.unwrap();
+    assert!(database.update_ddl(&[TABLE]).await.is_err());
+    let error = postgres().ddl(&[TABLE]).create().await.unwrap_err();
+    assert!(error.status().is_some(), "{error}");
+}
