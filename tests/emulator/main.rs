@@ -6,8 +6,10 @@
 //!
 //! | file | what is read |
 //! |---|---|
-//! | `types`, `literals` | every type with its edge values, by every way of reading |
+//! | `types`, `everything`, `literals` | every type with its edge values, by every way of reading |
 //! | `more_types` | the same for types of other crates, and for all that can hold a column |
+//! | `postgres` | the PostgreSQL dialect: NUMERIC of any length, JSONB, OID |
+//! | `protos` | PROTO and ENUM |
 //! | `params` | query parameters of every type |
 //! | `structs` | arrays of structs, also nested |
 //! | `change_stream` | the records of a change stream, into the structs of the example |
@@ -18,12 +20,16 @@
 
 mod change_stream;
 mod errors;
+mod everything;
 mod large;
 mod literals;
 mod methods;
 mod more_types;
 mod params;
+mod postgres;
+mod protos;
 mod reads;
 mod structs;
 mod support;
 mod types;
+mod ways;

@@ -14,13 +14,14 @@ use rust_decimal::Decimal;
 use serde_json::value::RawValue;
 use spanner_rows::testing::Database;
 use spanner_rows::{
-    Base64, BorrowedJson, Client, Json, JsonDocument, List, Numeric, PgNumeric, Proto, Row,
-    SpannerRow, Timestamp,
+    Base64, BorrowedJson, Client, Json, JsonDocument, List, Numeric, PgNumeric, Proto, SpannerRow,
+    Timestamp,
 };
 use uuid::Uuid;
 
 use crate::literals::Literal;
 use crate::support;
+use crate::ways::read_as;
 
 const DDL: &str = "CREATE TABLE More (
     Id INT64 NOT NULL,
@@ -165,36 +166,16 @@ async fn more() -> Option<(Database, Client)> {
     Some((database, client))
 }
 
-/// Reads the column into each type, in every way, and compares what `show` makes of it.
+/// [`read_as!`] for a column of the table.
 macro_rules! reads {
-    ($client:expr, $column:literal, $expected:expr; $($ty:ty => $show:expr;)+) => {$({
-        let what = concat!($column, " as ", stringify!($ty));
-        let expected: Vec<_> = (0..=ROWS).map($expected).collect();
-        let show: fn(&$ty) -> _ = $show;
-        let sql = concat!("SELECT ", $column, " FROM More ORDER BY Id");
-
-        let mut rows = $client.query(sql).rows::<(Option<$ty>,)>().await.unwrap();
-        for expected in &expected {
-            let row = rows.next().await.unwrap().expect(what);
-            assert_eq!(row.0.as_ref().map(show), *expected, "{what}");
+    ($client:expr, $column:literal, $expected:expr; $($rest:tt)+) => {
+        read_as! {
+            $client,
+            concat!("SELECT ", $column, " FROM More ORDER BY Id"),
+            (0..=ROWS).map($expected).collect::<Vec<_>>();
+            $($rest)+
         }
-        assert!(rows.next().await.unwrap().is_none());
-
-        let mut rows = $client.query(sql).rows::<(Option<$ty>,)>().await.unwrap();
-        let mut seen = Vec::new();
-        while let Some(batch) = rows.next_batch().await.unwrap() {
-            let alive: Vec<_> = batch.iter().map(Result::unwrap).collect();
-            seen.extend(alive.iter().map(|row| row.0.as_ref().map(show)));
-        }
-        assert_eq!(seen, expected, "{what} by batch");
-
-        let mut rows = $client.query(sql).rows::<Row>().await.unwrap();
-        for expected in &expected {
-            let row = rows.next().await.unwrap().expect(what);
-            let value: Option<$ty> = row.get($column).unwrap();
-            assert_eq!(value.as_ref().map(show), *expected, "{what} by `Row::get`");
-        }
-    })+};
+    };
 }
 
 #[tokio::test]

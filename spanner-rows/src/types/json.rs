@@ -27,7 +27,9 @@ const ACCEPTED: &[TypeCode] = &[TypeCode::Json, TypeCode::String];
 /// [`BorrowedJson`].
 ///
 /// As a parameter, a `T` that serde cannot serialise as JSON (a map whose keys are
-/// not text) is sent as text that says so, and Spanner refuses it.
+/// not text) is sent as text that says so, and Spanner refuses it. It is GoogleSQL's
+/// JSON, which the PostgreSQL dialect does not take: there send the text, and cast it
+/// to JSONB in SQL (`$1::jsonb`).
 ///
 /// ```
 /// use spanner_rows::{Json, SpannerRow};
