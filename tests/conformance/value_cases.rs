@@ -12,12 +12,12 @@ use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 use spanner_rows::testing::{Message, Step};
 use spanner_rows::{
-    Base64, ColumnType, DecodeError, Error, Field, FromColumn, Interval, Json as JsonColumn, List,
-    Numeric, NumericError, OwnedValue, PgNumeric, Proto, ProtoEnum, RetrySettings, Row, RowType,
-    Timestamp,
+    Base64, BorrowedJson, ColumnType, DecodeError, Error, Field, FromColumn, Interval,
+    Json as JsonColumn, JsonDocument, List, Numeric, NumericError, OwnedValue, PgNumeric, Proto,
+    ProtoEnum, RetrySettings, Row, RowType, SpannerRow, Timestamp,
 };
 
-use crate::json::{add_values, type_of};
+use crate::json::{add_values, type_of, value};
 use crate::run::{SQL, server};
 
 #[tokio::test]
@@ -40,6 +40,7 @@ async fn values() {
         for (reader, got) in readings(&row, ty) {
             compare(&format!("{id} into {reader}"), case, got);
         }
+        undecoded(&row, id, &case["wire"]);
         let row = rows.next().await.unwrap().expect("the row behind it");
         assert!(row.value(0).unwrap().is_null(), "{id}");
     }
@@ -55,6 +56,18 @@ fn compare(what: &str, case: &Json, got: Result<Json, DecodeError>) {
             assert_eq!(code.to_string(), case["expect"]["error"], "{what}");
         }
     }
+}
+
+/// `Value` and `OwnedValue` take every type, and what typed reading refuses, too.
+fn undecoded(row: &Row<'_>, id: &str, wire: &Json) {
+    if wire.is_object() {
+        assert!(row.value(0).is_err(), "{id}");
+        assert!(row.get::<OwnedValue>(0).is_err(), "{id}");
+        return;
+    }
+    let sent = value(wire);
+    assert_eq!(row.value(0).unwrap(), sent, "{id}");
+    assert_eq!(row.get::<OwnedValue>(0).unwrap(), sent, "{id}");
 }
 
 type Reading = (&'static str, Result<Json, DecodeError>);
@@ -74,6 +87,7 @@ fn readings(row: &Row<'_>, ty: &str) -> Vec<Reading> {
             read::<i64>(row, |v| json!(v.to_string())),
             read::<i32>(row, |v| json!(v.to_string())),
             read::<ProtoEnum<i32>>(row, |v| json!(v.0.to_string())),
+            read::<ProtoEnum<Level>>(row, |v| json!((v.0 as i32).to_string())),
         ],
         "FLOAT64" => vec![read::<f64>(row, |v| float(&format!("{v:?}")))],
         "FLOAT32" => vec![read::<f32>(row, |v| float(&format!("{v:?}")))],
@@ -108,7 +122,7 @@ fn readings(row: &Row<'_>, ty: &str) -> Vec<Reading> {
             readings
         }
         "NUMERIC" => numerics(row),
-        "UUID" => vec![read::<uuid::Uuid>(row, |v| hex(v.as_bytes()))],
+        "UUID" => uuids(row),
         "INTERVAL" => vec![
             read::<Interval>(row, parts),
             read::<jiff::Span>(row, |v| parts(Interval::from(v))),
@@ -138,7 +152,10 @@ fn readings(row: &Row<'_>, ty: &str) -> Vec<Reading> {
                 .collect(),
             other => panic!("{other} is not a list"),
         })],
-        "STRUCT<a" => vec![read::<(Option<i64>,)>(row, |v| json!([v.0]))],
+        "STRUCT<a" => vec![
+            read::<(Option<i64>,)>(row, |v| json!([v.0])),
+            read::<Derived>(row, |v| json!([v.a])),
+        ],
         other => panic!("no Rust type is known for `{other}`"),
     }
 }
@@ -165,6 +182,9 @@ fn json_documents(row: &Row<'_>) -> Vec<Reading> {
     };
     readings.push(read::<Json>(row, same));
     readings.push(read::<JsonColumn<Json>>(row, |v| same(v.0)));
+    readings.push(read::<BorrowedJson<Document<'_>>>(row, |v| {
+        json!(v.0.0.get())
+    }));
     readings
 }
 
@@ -176,6 +196,39 @@ fn bytes(row: &Row<'_>) -> Vec<Reading> {
         read::<Box<[u8]>>(row, |v| hex(&v)),
         read::<bytes::Bytes>(row, |v| hex(&v)),
         read_then::<Base64<'_>>(row, |v| v.decode().map(hex)),
+        fixed::<0>(row),
+        fixed::<2>(row),
+        fixed::<5>(row),
+    ]
+}
+
+/// An array has one length; for bytes of another it must say so.
+fn fixed<const N: usize>(row: &Row<'_>) -> Reading {
+    let read = row.get::<Option<[u8; N]>>(0);
+    let shown = match (read, row.get::<Option<&[u8]>>(0)) {
+        (Err(error), Ok(Some(bytes))) if bytes.len() != N => {
+            let (sent, wanted) = (bytes.len(), format!("the array has {N}"));
+            assert!(error.to_string().contains(&wanted), "{sent}: {error}");
+            Ok(hex(bytes))
+        }
+        (read, _) => read.map(|value| value.map_or(Json::Null, hex)),
+    };
+    (std::any::type_name::<[u8; N]>(), shown)
+}
+
+/// Text is not looked at; what it then is must be what `Uuid` says of it.
+fn uuids(row: &Row<'_>) -> Vec<Reading> {
+    let parsed = |text: &str| match uuid::Uuid::try_parse(text) {
+        Ok(uuid) => Ok(hex(uuid.as_bytes())),
+        Err(error) => Err(DecodeError::invalid(error)),
+    };
+    vec![
+        read::<uuid::Uuid>(row, |v| hex(v.as_bytes())),
+        read_then::<&str>(row, parsed),
+        read_then::<Cow<'_, str>>(row, |v| parsed(&v)),
+        read_then::<String>(row, |v| parsed(&v)),
+        read_then::<Box<str>>(row, |v| parsed(&v)),
+        read_then::<Arc<str>>(row, |v| parsed(&v)),
     ]
 }
 
@@ -213,11 +266,64 @@ fn pg_numerics(row: &Row<'_>) -> Vec<Reading> {
     vec![
         read::<PgNumeric<&str>>(row, |v| json!(v.as_str())),
         read::<PgNumeric>(row, |v| json!(v.as_str())),
+        shorter::<BigDecimal>(
+            row,
+            |v| v.to_plain_string(),
+            |text| text.parse::<BigDecimal>().is_ok(),
+        ),
+        shorter::<Decimal>(row, Decimal::to_string, |text| {
+            Decimal::from_str_exact(text).is_ok()
+        }),
+        shorter::<Numeric>(row, Numeric::to_string, |text| {
+            text.parse::<Numeric>().is_ok()
+        }),
     ]
+}
+
+/// What does not hold every number of the PostgreSQL dialect; it must then say what does.
+fn shorter<T: for<'row> FromColumn<'row> + ColumnType>(
+    row: &Row<'_>,
+    show: fn(&T) -> String,
+    fits: fn(&str) -> bool,
+) -> Reading {
+    let exact = row.get::<Option<PgNumeric>>(0).unwrap();
+    let shown = match (row.get::<Option<T>>(0), exact) {
+        (Err(error), Some(exact)) if !fits(exact.as_str()) => {
+            assert!(error.to_string().contains("PgNumeric"), "{error}");
+            Ok(json!(exact.as_str()))
+        }
+        (read, _) => read.map(|value| value.map_or(Json::Null, |value| json!(show(&value)))),
+    };
+    (std::any::type_name::<T>(), shown)
 }
 
 fn parts(v: Interval) -> Json {
     json!([v.months, v.days, v.nanoseconds.to_string()])
+}
+
+/// The enum of the ENUM cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, prost::Enumeration)]
+#[repr(i32)]
+enum Level {
+    None = 0,
+    Below = -1,
+    Third = 3,
+}
+
+/// A document that borrows.
+#[derive(serde::Deserialize)]
+#[serde(transparent)]
+struct Document<'a>(#[serde(borrow)] &'a RawValue);
+
+impl JsonDocument for Document<'_> {
+    type At<'row> = Document<'row>;
+    type Static = Document<'static>;
+}
+
+/// The struct of the STRUCT cases.
+#[derive(Debug, SpannerRow)]
+struct Derived {
+    a: Option<i64>,
 }
 
 /// The message of the PROTO cases.

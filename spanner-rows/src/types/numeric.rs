@@ -20,7 +20,8 @@ const ONE: i128 = power(SCALE) as i128;
 /// It is kept as an integer, the number of billionths. To compute, take that
 /// ([`scaled`](Self::scaled)) or convert to a type of another crate (features
 /// `rust_decimal`, `bigdecimal`). A NUMERIC of the PostgreSQL dialect can be longer
-/// or `NaN`; [`PgNumeric`](crate::PgNumeric) holds those.
+/// or `NaN`; [`PgNumeric`](crate::PgNumeric) holds those, and is what parameters are
+/// in that dialect.
 ///
 /// ```
 /// use spanner_rows::Numeric;
