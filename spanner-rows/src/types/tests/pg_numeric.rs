@@ -85,6 +85,15 @@ proptest! {
         prop_assert_eq!(back, number);
     }
 
+    /// The text is kept, exponents and zeros too.
+    #[test]
+    fn reads_what_is_printed(text in "NaN|[+-]?[0-9]{1,80}(\\.[0-9]{0,80})?([eE][+-]?[0-9]{1,4})?") {
+        let number: PgNumeric = text.parse().unwrap();
+        prop_assert_eq!(number.to_string(), text.as_str());
+        prop_assert_eq!(read::<PgNumeric>(ty(), &text).unwrap().into_inner(), text.as_str());
+        prop_assert_eq!(number.to_string().parse::<PgNumeric>().unwrap(), number);
+    }
+
     #[test]
     fn any_text(text: String) {
         if let Ok(number) = PgNumeric::new(text.as_str()) {

@@ -55,16 +55,72 @@ proptest! {
 }
 
 #[cfg(feature = "jiff")]
-proptest! {
+mod as_jiff {
+    use jiff::civil::Date;
+    use jiff::{Span, Timestamp as Instant};
+    use proptest::prelude::*;
+
+    use super::super::support::{read, read_error, sent, through_wire};
+    use super::{Timestamp, timestamps};
+    use crate::wire::TypeCode;
+
+    proptest! {
+        #[test]
+        fn timestamp(value in timestamps()) {
+            let text = value.to_string();
+            if let Ok(expected) = text.parse::<Instant>() {
+                prop_assert_eq!(read::<Instant>(TypeCode::Timestamp, &text).unwrap(), expected);
+                prop_assert_eq!(Timestamp::try_from(expected), Ok(value));
+                prop_assert_eq!(through_wire(&expected).unwrap(), expected);
+            } else {
+                prop_assert!(Instant::try_from(value).is_err());
+            }
+        }
+
+        /// With and without a day, an hour and a minute of that number.
+        #[test]
+        fn nearly_a_timestamp(
+            text in "[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-5][0-9](\\.[0-9]{1,9})?Z",
+        ) {
+            // The other library goes on before the year 1, and ends earlier.
+            let expected = text.parse::<Instant>().ok();
+            let expected = expected.and_then(|instant| Timestamp::try_from(instant).ok());
+            if !text.starts_with("9999-12-3") {
+                prop_assert_eq!(text.parse::<Timestamp>().ok(), expected, "{}", text);
+            }
+        }
+
+        #[test]
+        fn date(days in 0_i64..3_652_059) {
+            let value = jiff::civil::date(1, 1, 1) + Span::new().days(days);
+            let (year, month, day) = (value.year(), value.month(), value.day());
+            prop_assert_eq!(sent(&value), format!("{year:04}-{month:02}-{day:02}"));
+            prop_assert_eq!(through_wire(&value).unwrap(), value);
+        }
+
+        #[test]
+        fn nearly_a_date(text in "[0-9]{3,5}-[01][0-9]-[0-3][0-9]") {
+            let expected = text.parse::<Date>().ok().filter(|date| date.year() > 0);
+            prop_assert_eq!(read::<Date>(TypeCode::Date, &text).ok(), expected, "{}", text);
+        }
+
+        #[test]
+        fn any_text(text: String) {
+            prop_assert!(read::<Date>(TypeCode::Date, &text).is_err());
+        }
+    }
+
     #[test]
-    fn agrees_with_jiff(value in timestamps()) {
-        let text = value.to_string();
-        if let Ok(expected) = text.parse::<jiff::Timestamp>() {
-            prop_assert_eq!(read::<jiff::Timestamp>(TypeCode::Timestamp, &text).unwrap(), expected);
-            prop_assert_eq!(Timestamp::try_from(expected), Ok(value));
-            prop_assert_eq!(through_wire(&expected).unwrap(), expected);
-        } else {
-            prop_assert!(jiff::Timestamp::try_from(value).is_err());
+    fn edges() {
+        for text in ["0001-01-01", "9999-12-31", "2024-02-29"] {
+            let date: Date = read(TypeCode::Date, text).unwrap();
+            assert_eq!(sent(&date), text);
+        }
+        // What Spanner does not have is sent so that it refuses it.
+        assert!(read::<Date>(TypeCode::Date, &sent(&Date::MIN)).is_err());
+        for bad in ["2023-02-29", "0000-01-01", "2023-1-01", "10000-01-01", "x"] {
+            let error = read_error::<Date>(TypeCode::Date, bad);
+            assert!(error.contains("is not a date"), "{error}");
         }
     }
 }
