@@ -4,6 +4,7 @@
 mod acceptance;
 mod bug_cases;
 mod chunk_cases;
+mod fake_only;
 mod json;
 mod proto_json;
 mod run;

@@ -308,7 +308,7 @@ async fn oid() {
 
     // Not 32 bits with a sign.
     let query = client.query("SELECT 1::oid");
-    let error = query.rows::<(i32,)>().await.err().expect("not an ENUM");
+    let error = query.rows::<(i32,)>().await.expect_err("not an ENUM");
     let error = error.to_string();
     assert!(error.contains("INT64 (PG OID)"), "{error}");
 }

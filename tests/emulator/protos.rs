@@ -365,7 +365,7 @@ async fn strangers() {
     assert_eq!(row.0.0.title, "x");
 
     let query = client.query("SELECT Genre FROM Albums");
-    let error = query.rows::<(&str,)>().await.err().expect("not text");
+    let error = query.rows::<(&str,)>().await.expect_err("not text");
     let error = error.to_string();
     assert!(error.contains("ENUM<music.Genre>"), "{error}");
 }
