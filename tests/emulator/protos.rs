@@ -391,7 +391,7 @@ async fn parameters() {
     let read: (Vec<Option<Proto<Track>>>, String) = query.one().await.unwrap();
     assert_eq!(read, (all, "a".to_owned()));
 
-    // An enum goes as its number, which SQL compares with the column as it is.
+    // An enum goes as its number.
     for genre in genres() {
         let sent = genre.map(ProtoEnum);
         let query = client.query("SELECT CAST(@p AS music.Genre)");
