@@ -124,6 +124,7 @@ const KNOWN: &[Known] = &[
         "`with = \"path::to::function\"` or `with(module = \"path::to::module\")`",
     ),
     Known::new("json", Level::Field, "`json`"),
+    Known::new("read_only", Level::Field, "`read_only`"),
     Known::new("rename_all", Level::Enum, "`rename_all = \"snake_case\"`"),
     Known::new(
         "repr",

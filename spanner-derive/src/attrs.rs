@@ -47,6 +47,8 @@ pub(crate) struct FieldAttrs {
     pub(crate) try_from: Option<Given<Type>>,
     pub(crate) with: Option<Given<With>>,
     pub(crate) json: Option<Given<()>>,
+    /// Left out by `SpannerEncode`.
+    pub(crate) read_only: Option<Given<()>>,
     /// All that were given, in order, also those with a wrong value.
     pub(crate) names: Vec<(&'static str, Span)>,
 }
@@ -125,6 +127,7 @@ impl FieldAttrs {
                 "try_from" => attrs.try_from = given(ctxt, item, column_type),
                 "with" => attrs.with = with(ctxt, item),
                 "json" => attrs.json = flag(ctxt, item),
+                "read_only" => attrs.read_only = flag(ctxt, item),
                 other => unreachable!("`{other}` is in the table but is not read"),
             }
         }

@@ -6,6 +6,7 @@ use syn::{Lifetime, Type};
 
 use crate::attrs::DefaultValue;
 use crate::expand::Paths;
+use crate::model::{first_span, last_span};
 use crate::place::{PathTokens, at_call_site};
 use crate::types::option_inner;
 use crate::validate::{How, Role, Row};
@@ -19,6 +20,7 @@ pub(crate) fn conditions(row: &Row<'_>, paths: &Paths) -> TokenStream {
         paths,
         all: TokenStream::new(),
     };
+    conditions.of_other_types();
     if let Some(bound) = &row.input.attrs.bound {
         for bound in &bound.value {
             conditions.all.extend(quote!(#bound,));
@@ -148,6 +150,26 @@ impl Conditions<'_> {
         }
     }
 
+    /// Rows move between threads, so what is no column type, for which its traits
+    /// say that, has to be `Send`. The implementations take it for granted, or each
+    /// would say where it is not; the use of `KEPT` says it, and shows the field.
+    fn of_other_types(&mut self) {
+        let core = &self.paths.core;
+        for field in &self.row.fields {
+            let other = match &field.role {
+                Role::Skip(_) => true,
+                Role::Flatten { .. } => false,
+                Role::Column(column) => !matches!(column.how, How::Type),
+            };
+            let mut params = self.row.input.ast.generics.type_params();
+            if other && !params.any(|param| mentions(field.ty, &param.ident)) {
+                let send = core.starting_at(first_span(field.ty));
+                let send = quote_spanned!(last_span(field.ty)=> #send::marker::Send);
+                self.of_type(field.ty, &send);
+            }
+        }
+    }
+
     /// What defaults and conversions ask of the types of their fields.
     fn of_fields(&mut self) {
         let core = &self.paths.core;
@@ -204,18 +226,25 @@ impl Conditions<'_> {
         let concerned = params.any(|param| {
             mentions(ty, &param.ident) || others.iter().any(|ty| mentions(ty, &param.ident))
         });
-        if !concerned {
-            return;
+        if concerned {
+            self.of_type(ty, bound);
         }
+    }
+
+    fn of_type(&mut self, ty: &Type, bound: &TokenStream) {
         let condition = quote!(#ty: #bound,);
-        self.all.extend(if self.row.generics.borrows() {
-            // The buffer may live shorter than what the struct was named with.
-            let (own, any) = (&self.row.generics.row, &self.row.generics.any);
-            let condition = with_lifetime(condition, own, any);
-            quote!(for<#any> #condition)
-        } else {
-            condition
-        });
+        let generics = &self.row.generics;
+        self.all
+            .extend(if generics.borrows() || !generics.has_types() {
+                // The buffer may live shorter than what the struct was named with. And a
+                // condition for all lifetimes is not examined where it stands, which
+                // would be said beside the use.
+                let (own, any) = (&self.row.generics.row, &self.row.generics.any);
+                let condition = with_lifetime(condition, own, any);
+                quote!(for<#any> #condition)
+            } else {
+                condition
+            });
     }
 }
 
@@ -235,7 +264,7 @@ fn whole(ty: &Type) -> Option<&Ident> {
 }
 
 /// Whether `name` stands anywhere in `ty`.
-fn mentions(ty: &Type, name: &Ident) -> bool {
+pub(crate) fn mentions(ty: &Type, name: &Ident) -> bool {
     fn stands_in(tokens: TokenStream, name: &Ident) -> bool {
         tokens.into_iter().any(|token| match token {
             TokenTree::Ident(ident) => ident == *name,

@@ -21,6 +21,7 @@ const OF_FIELD: &[(&str, &[&str], &str)] = &[
             "try_from",
             "with",
             "json",
+            "read_only",
         ],
         "a field with `skip` reads no column, so `{}` has no effect: leave one of them out",
     ),

@@ -31,6 +31,11 @@ impl Ctxt {
         }
     }
 
+    /// How many problems there are so far.
+    pub(crate) fn problems(&self) -> usize {
+        self.errors.borrow().as_ref().map_or(0, Vec::len)
+    }
+
     /// All problems in one, in the order in which they were found.
     pub(crate) fn check(self) -> syn::Result<()> {
         let mut errors = self.errors.take().into_iter().flatten();

@@ -1,21 +1,77 @@
 //! Implementations that do nothing, beside the messages about a struct that
 //! cannot be a row: without them every use of it would be reported too.
 
-use proc_macro2::{Span, TokenStream};
-use quote::quote;
-use syn::Lifetime;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens as _, quote};
+use syn::{Generics, Lifetime, Type};
 
 use crate::expand::{Paths, anonymous};
 use crate::generics::RowGenerics;
-use crate::model::Input;
+use crate::model::{Input, Member, Shape};
+use crate::place::of_trait;
 
 /// `errors` and the implementations.
 pub(crate) fn row(input: &Input<'_>, errors: TokenStream) -> TokenStream {
     let Some(paths) = Paths::new(&input.attrs.runtime) else {
         return errors;
     };
-    let implementations = anonymous(input, &implementations(input, &paths));
+    let checks = type_checks(input, &paths);
+    let implementations = implementations(input, &paths);
+    let implementations = anonymous(input, &quote!(#checks #implementations));
     quote!(#errors #implementations)
+}
+
+/// What the compiler finds wrong with types is to be said in the same compile as
+/// what is wrong with attributes. Left out are types about which the compiler, or
+/// the derive, may have more to say: those with references and parameters.
+fn type_checks(input: &Input<'_>, paths: &Paths) -> Option<TokenStream> {
+    const OTHER: [&str; 5] = ["skip", "from", "try_from", "with", "json"];
+    let Shape::Struct(fields) = &input.shape else {
+        return None;
+    };
+    let plain = fields.iter().filter(|field| {
+        let mut names = field.attrs.names.iter();
+        !field.unclear
+            && !names.any(|(name, _)| OTHER.contains(name))
+            && owns(field.ty, &input.ast.generics)
+    });
+    let checks = plain.filter_map(|field| {
+        let constant = match (&field.attrs.flatten, &field.member) {
+            (None, _) => of_trait(field.ty, &paths.root, "ColumnType", "KEPT"),
+            (Some(_), Member::Named(_)) => of_trait(field.ty, &paths.private, "Flatten", "COLUMNS"),
+            // There it is wrong already, and may be meant as a column.
+            (Some(_), Member::Position { .. }) => return None,
+        };
+        Some(quote!(let _ = #constant;))
+    });
+    let checks: Vec<_> = checks.collect();
+    (!checks.is_empty()).then(|| {
+        quote! {
+            #[allow(dead_code)]
+            fn __types() {
+                #(#checks)*
+            }
+        }
+    })
+}
+
+/// Whether neither references nor parameters stand in a type.
+fn owns(ty: &Type, generics: &Generics) -> bool {
+    fn stand_in(tokens: TokenStream, generics: &Generics) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Punct(punct) => matches!(punct.as_char(), '&' | '\''),
+            TokenTree::Group(group) => stand_in(group.stream(), generics),
+            TokenTree::Ident(ident) => {
+                let mut types = generics.type_params().map(|param| &param.ident);
+                let mut constants = generics.const_params().map(|param| &param.ident);
+                ident == "Self"
+                    || types.any(|name| ident == *name)
+                    || constants.any(|name| ident == *name)
+            }
+            TokenTree::Literal(_) => false,
+        })
+    }
+    !stand_in(ty.to_token_stream(), generics)
 }
 
 fn implementations(input: &Input<'_>, paths: &Paths) -> TokenStream {

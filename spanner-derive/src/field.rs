@@ -4,14 +4,14 @@
 //! Everything starts with `<Type as Trait>::item` at the place of the type, see
 //! [`expand`](crate::expand).
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{Token, Type};
 
 use crate::attrs::{DefaultValue, With};
 use crate::expand::{Locals, Paths};
 use crate::model::{first_span, last_span};
-use crate::place::{PathTokens, call, located, path_span, spare_place};
+use crate::place::{call, located, of_trait, path_span, spare_place};
 use crate::validate::{Column, How, Role, RowField, Source};
 
 /// One field and what its code stands in.
@@ -134,7 +134,7 @@ impl FieldCode<'_> {
             }
             How::Json => {
                 let ty = self.field.ty;
-                return Some(self.of_trait(ty, private, "JsonField", "bind_field"))
+                return Some(of_trait(ty, private, "JsonField", "bind_field"))
                     .map(|bind| quote_spanned!(last_span(ty)=> #bind()));
             }
             _ => quote!(#private::bind),
@@ -236,7 +236,7 @@ impl FieldCode<'_> {
             }
             How::Json => {
                 let ty = self.field.ty;
-                let read = self.of_trait(ty, private, "JsonField", "read_field");
+                let read = of_trait(ty, private, "JsonField", "read_field");
                 quote_spanned!(last_span(ty)=> #read(#cursor)?)
             }
         }
@@ -391,19 +391,10 @@ impl FieldCode<'_> {
         let Paths { root, private, .. } = self.paths;
         match reader {
             Reader::Column(_) | Reader::Converted(_) => {
-                self.of_trait(reader.ty(), root, "ColumnType", item)
+                of_trait(reader.ty(), root, "ColumnType", item)
             }
-            Reader::Row(_) => self.of_trait(reader.ty(), private, "Flatten", item),
+            Reader::Row(_) => of_trait(reader.ty(), private, "Flatten", item),
         }
-    }
-
-    fn of_trait(&self, ty: &Type, path: &PathTokens, of: &str, item: &str) -> TokenStream {
-        let (start, end) = (first_span(ty), last_span(ty));
-        let open = Token![<](start);
-        let of = Ident::new(of, Span::call_site());
-        let item = Ident::new(item, end);
-        let colons = Token![::](Span::call_site());
-        quote_spanned!(end=> #open #ty as #path #colons #of>::#item)
     }
 
     /// `<Type as ColumnType>::item` of the one field of a transparent struct.

@@ -9,6 +9,8 @@
 //! `conditions` what is asked of type parameters). Problems gather
 //! in a `ctxt::Ctxt`; when there are any, `fallback` takes the place of expand.
 //!
+//! A row that is sent goes the same way, to `expand_encode`.
+//!
 //! An enum is read and judged in `variants` and written in `expand_enum`.
 #![forbid(unsafe_code)]
 
@@ -19,6 +21,7 @@ mod conditions;
 mod conflicts;
 mod ctxt;
 mod expand;
+mod expand_encode;
 mod expand_enum;
 mod fallback;
 mod field;
@@ -48,12 +51,31 @@ pub fn derive_spanner_row(input: proc_macro::TokenStream) -> proc_macro::TokenSt
     derive(&input).into()
 }
 
+/// Writes a struct as a row; documented at `spanner_rows::SpannerEncode`.
+#[proc_macro_derive(SpannerEncode, attributes(spanner))]
+pub fn derive_spanner_encode(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = syn::parse_macro_input!(input as DeriveInput);
+    derive_encode(&input).into()
+}
+
 /// Reads a column into an enum without data; documented at
 /// `spanner_rows::SpannerEnum`.
 #[proc_macro_derive(SpannerEnum, attributes(spanner))]
 pub fn derive_spanner_enum(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
     derive_enum(&input).into()
+}
+
+/// As [`derive`], for a row that is sent.
+fn derive_encode(input: &DeriveInput) -> TokenStream {
+    let ctxt = Ctxt::new();
+    let parsed = model::Input::parse(&ctxt, input, "SpannerEncode");
+    let row = validate::check_encode(&ctxt, &parsed);
+    match (ctxt.check(), row) {
+        (Ok(()), Some(row)) => expand_encode::row(&row),
+        (Ok(()), None) => expand_encode::fallback(&parsed, TokenStream::new()),
+        (Err(errors), _) => expand_encode::fallback(&parsed, errors.into_compile_error()),
+    }
 }
 
 /// As [`derive`], for an enum.
@@ -68,7 +90,7 @@ fn derive_enum(input: &DeriveInput) -> TokenStream {
 /// implementations that keep the compiler from complaining where it is used.
 fn derive(input: &DeriveInput) -> TokenStream {
     let ctxt = Ctxt::new();
-    let parsed = model::Input::parse(&ctxt, input);
+    let parsed = model::Input::parse(&ctxt, input, "SpannerRow");
     let row = validate::check(&ctxt, &parsed);
     match (ctxt.check(), row) {
         (Ok(()), Some(row)) => expand::row(&row),

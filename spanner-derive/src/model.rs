@@ -31,6 +31,9 @@ pub(crate) struct Field<'a> {
     pub(crate) member: Member,
     pub(crate) ty: &'a Type,
     pub(crate) attrs: FieldAttrs,
+    /// Whether something is wrong with the attributes, so that nobody knows how
+    /// the field is meant.
+    pub(crate) unclear: bool,
 }
 
 pub(crate) enum Member {
@@ -39,12 +42,13 @@ pub(crate) enum Member {
 }
 
 impl<'a> Input<'a> {
-    pub(crate) fn parse(ctxt: &Ctxt, ast: &'a DeriveInput) -> Self {
+    /// `derive` is the name of the macro, for messages.
+    pub(crate) fn parse(ctxt: &Ctxt, ast: &'a DeriveInput, derive: &str) -> Self {
         let attrs = StructAttrs::parse(ctxt, &attr::read(ctxt, Level::Struct, &ast.attrs));
         let shape = match &ast.data {
-            Data::Struct(data) => Shape::of_struct(ctxt, &ast.ident, &data.fields),
-            Data::Enum(data) => Shape::refuse(ctxt, data.enum_token.span, "an enum"),
-            Data::Union(data) => Shape::refuse(ctxt, data.union_token.span, "a union"),
+            Data::Struct(data) => Shape::of_struct(ctxt, &ast.ident, &data.fields, derive),
+            Data::Enum(data) => Shape::refuse(ctxt, data.enum_token.span, "an enum", derive),
+            Data::Union(data) => Shape::refuse(ctxt, data.union_token.span, "a union", derive),
         };
         let mut allowed = allowed(ast);
         // What stands in a string is not seen by who tidies up paths.
@@ -97,11 +101,26 @@ pub(crate) fn allowed(ast: &DeriveInput) -> Vec<TokenStream> {
 }
 
 impl<'a> Shape<'a> {
-    fn of_struct(ctxt: &Ctxt, ident: &Ident, fields: &'a Fields) -> Self {
+    fn of_struct(ctxt: &Ctxt, ident: &Ident, fields: &'a Fields, derive: &str) -> Self {
         if fields.is_empty() {
-            return Self::refuse(ctxt, ident.span(), "a struct without fields");
+            return Self::refuse(ctxt, ident.span(), "a struct without fields", derive);
         }
-        let fields = fields.iter().enumerate().map(|(index, field)| Field {
+        let fields = fields.iter().enumerate();
+        Self::Struct(fields.map(|field| Field::parse(ctxt, field)).collect())
+    }
+
+    fn refuse(ctxt: &Ctxt, span: Span, found: &str, derive: &str) -> Self {
+        let message =
+            format!("`{derive}` can be derived only for a struct with fields; this is {found}");
+        ctxt.error(span, message);
+        Self::Other
+    }
+}
+
+impl<'a> Field<'a> {
+    fn parse(ctxt: &Ctxt, (index, field): (usize, &'a syn::Field)) -> Self {
+        let problems = ctxt.problems();
+        Self {
             member: match &field.ident {
                 Some(ident) => Member::Named(Name::new(ident)),
                 None => Member::Position {
@@ -111,19 +130,10 @@ impl<'a> Shape<'a> {
             },
             ty: &field.ty,
             attrs: FieldAttrs::parse(ctxt, &attr::read(ctxt, Level::Field, &field.attrs)),
-        });
-        Self::Struct(fields.collect())
+            unclear: ctxt.problems() > problems,
+        }
     }
 
-    fn refuse(ctxt: &Ctxt, span: Span, found: &str) -> Self {
-        let message =
-            format!("`SpannerRow` can be derived only for a struct with fields; this is {found}");
-        ctxt.error(span, message);
-        Self::Other
-    }
-}
-
-impl Field<'_> {
     /// The place to point at when something is wrong with the field.
     pub(crate) fn span(&self) -> Span {
         match &self.member {

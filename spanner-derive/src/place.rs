@@ -5,7 +5,17 @@ use quote::{ToTokens, quote, quote_spanned};
 
 use crate::expand::Paths;
 use crate::model::{first_span, last_span};
-use syn::Type;
+use syn::{Token, Type};
+
+/// `<Type as path::Trait>::item`, at the place of the type.
+pub(crate) fn of_trait(ty: &Type, path: &PathTokens, of: &str, item: &str) -> TokenStream {
+    let (start, end) = (first_span(ty), last_span(ty));
+    let open = Token![<](start);
+    let of = Ident::new(of, Span::call_site());
+    let item = Ident::new(item, end);
+    let colons = Token![::](Span::call_site());
+    quote_spanned!(end=> #open #ty as #path #colons #of>::#item)
+}
 
 /// `identity(&mut spare.0)`, at the place of a type: the names of
 /// locals are from elsewhere, and what starts or ends with one would be too.

@@ -95,6 +95,66 @@ pub(crate) fn check<'a>(ctxt: &Ctxt, input: &'a Input<'a>) -> Option<Row<'a>> {
     })
 }
 
+/// As [`check`], for a row that is sent. It borrows from anything, and its columns
+/// have the names of the fields wherever these have some.
+pub(crate) fn check_encode<'a>(ctxt: &Ctxt, input: &'a Input<'a>) -> Option<Row<'a>> {
+    let Shape::Struct(fields) = &input.shape else {
+        return None;
+    };
+    conflicts::check(ctxt, input, fields);
+    if let Some(transparent) = &input.attrs.transparent {
+        ctxt.error(
+            transparent.name,
+            "a `transparent` struct is one column, which `SpannerRow` lets you send already: leave \
+             `SpannerEncode` out",
+        );
+    }
+    if !is_tuple(fields) {
+        check_columns(ctxt, input, fields);
+    }
+    let mut complete = true;
+    let columns = fields.iter().map(|field| {
+        if let Some(given) = &field.attrs.with
+            && let With::Function(_) = given.value
+        {
+            ctxt.error(
+                given.literal,
+                "this function only reads: for `SpannerEncode` write `with(module = \"…\")`, whose \
+                 `encode` writes",
+            );
+        }
+        for_each_reference(field.ty, &mut |lifetime| complete &= lifetime.is_some());
+        let source = has_column(field).then(|| match &field.member {
+            Member::Named(_) => Source::Named(names(input, field)),
+            Member::Position { index, .. } => Source::At(*index),
+        });
+        let role = match &field.attrs.read_only {
+            Some(_) => Role::Skip(DefaultValue::OfType),
+            None => role(input, field, source),
+        };
+        RowField {
+            member: &field.member,
+            ty: field.ty,
+            role,
+        }
+    });
+    let columns: Vec<_> = columns.collect();
+    if columns
+        .iter()
+        .all(|field| matches!(field.role, Role::Skip(_)))
+    {
+        ctxt.error(
+            input.name.ident().span(),
+            "a row needs a field that is written: all fields have `skip` or `read_only`",
+        );
+    }
+    complete.then(|| Row {
+        input,
+        generics: RowGenerics::new(input.ast),
+        fields: columns,
+    })
+}
+
 fn role<'a>(input: &Input<'_>, field: &'a Field<'_>, source: Option<Source>) -> Role<'a> {
     let attrs = &field.attrs;
     if let Some(skip) = &attrs.skip {

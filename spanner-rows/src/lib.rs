@@ -105,6 +105,10 @@ pub use row::traits::{ColumnType, FromColumn, OwnedRow, SpannerRow};
 pub use row::value::{OwnedValue, Value, ValueList};
 #[cfg(feature = "derive")]
 #[cfg_attr(docsrs, doc(cfg(feature = "derive")))]
+/// Writes a struct as a row; documented at the trait [`SpannerEncode`](trait@SpannerEncode).
+pub use spanner_derive::SpannerEncode;
+#[cfg(feature = "derive")]
+#[cfg_attr(docsrs, doc(cfg(feature = "derive")))]
 #[doc = include_str!("derive_enum.md")]
 pub use spanner_derive::SpannerEnum;
 #[cfg(feature = "derive")]
@@ -114,6 +118,7 @@ pub use spanner_derive::SpannerRow;
 pub use types::array::VecSpare;
 pub use types::base64::Base64;
 pub use types::encode::ToColumn;
+pub use types::encode_row::SpannerEncode;
 pub use types::interval::{Interval, IntervalError};
 #[cfg(feature = "serde_json")]
 #[cfg_attr(docsrs, doc(cfg(feature = "serde_json")))]
@@ -145,8 +150,12 @@ pub mod __private {
     };
     pub use crate::row::binder::BindField;
     pub use crate::row::cursor::RowCursor;
-    pub use crate::row::json::JsonField;
+    pub use crate::row::json::{JsonEncode, JsonField};
     pub use crate::row::mode::{Choice, Home, If, Or};
     pub use crate::row::spec::ColumnSpec;
+    pub use crate::types::encode_row::{
+        Columns, EncodeFlattened, encoded_type, prefixed, push_column, struct_type, write_column,
+        write_struct,
+    };
     pub use core;
 }

@@ -178,10 +178,7 @@ fn seconds(column: Column<'_, '_>) -> Result<Duration, DecodeError> {
     let text = column.text()?;
     match text.strip_suffix('s').and_then(|n| n.parse().ok()) {
         Some(n) => Ok(Duration::from_secs(n)),
-        None => Err(DecodeError::with_excerpt(
-            "a number of seconds ends with `s`",
-            text,
-        )),
+        None => Err(DecodeError::invalid("a number of seconds ends with `s`")),
     }
 }
 

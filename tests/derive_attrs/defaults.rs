@@ -48,6 +48,37 @@ fn missing_columns_get_their_default_on_every_row() {
     assert_eq!(*second, expected);
 }
 
+/// A default is for columns that are not there, not for those that are misspelt.
+#[test]
+fn a_column_in_another_case_is_told_unless_another_field_reads_it() {
+    let error = misfit::<Absent>(&[("id", int()), ("Name", string())]);
+    contains(
+        &error,
+        &[
+            "field `Absent.name`: reads the column `name`",
+            "there is `Name`",
+        ],
+    );
+    let error = misfit::<Absent>(&[("id", int()), ("Marks", Type::array(string()))]);
+    contains(
+        &error,
+        &[
+            "field `Absent.tags`: reads the column `marks`",
+            "there is `Marks`",
+        ],
+    );
+
+    #[derive(SpannerRow)]
+    struct Both {
+        #[spanner(default)]
+        id: i64,
+        #[spanner(rename = "Id")]
+        key: i64,
+    }
+    let rows: Vec<Both> = collect(&[("Id", int())], [row(["3"])]).unwrap();
+    assert_eq!((rows[0].id, rows[0].key), (0, 3));
+}
+
 #[test]
 fn columns_that_are_there_are_read() {
     let columns = [

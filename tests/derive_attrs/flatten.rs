@@ -183,6 +183,30 @@ fn a_row_whose_columns_are_all_absent_is_none() {
     assert!(!error.contains("FromGeo"), "{error}");
 }
 
+/// Else a letter of the wrong case makes every row `None`, and nobody is told.
+#[test]
+fn absent_rows_whose_columns_are_there_in_another_case_are_told() {
+    let columns = [("FromCity", string()), ("Id", int()), ("to_city", string())];
+    let error = misfit::<Trip>(&columns);
+    contains(
+        &error,
+        &[
+            "field `Trip.to`: reads the column `ToCity`",
+            "there is `to_city`: use `rename = \"to_city\"`",
+        ],
+    );
+    let columns = [
+        ("FromCity", string()),
+        ("Id", int()),
+        ("from_geo_lat", int()),
+    ];
+    let error = misfit::<Trip>(&columns);
+    contains(
+        &error,
+        &["field `Trip.from / Place.at`", "there is `from_geo_lat`"],
+    );
+}
+
 #[derive(SpannerRow)]
 struct Guarded<'a> {
     key: &'a str,

@@ -7,7 +7,9 @@ use std::time::SystemTime;
 
 use jiff::civil::{Date, date};
 use serde_json::value::RawValue;
-use spanner_rows::{Base64, Client, Json, Numeric, OwnedRow, Timestamp, ToColumn};
+use spanner_rows::{
+    Base64, Client, Json, Numeric, OwnedRow, SpannerEncode, SpannerRow, Timestamp, ToColumn,
+};
 
 use crate::support;
 
@@ -305,4 +307,67 @@ async fn parameters_in_conditions() {
         .await
         .unwrap();
     assert_eq!(day, Some((date(2024, 2, 29),)));
+}
+
+#[derive(Clone, Debug, PartialEq, SpannerRow, SpannerEncode)]
+#[spanner(rename_all = "PascalCase")]
+struct Name {
+    first: String,
+    last: Option<String>,
+    #[spanner(try_from = "i64")]
+    rank: u8,
+    tags: Vec<String>,
+    #[spanner(flatten(prefix = "Home"))]
+    home: Option<Home>,
+}
+
+#[derive(Clone, Debug, PartialEq, SpannerRow, SpannerEncode)]
+#[spanner(rename_all = "PascalCase")]
+struct Home {
+    city: String,
+}
+
+#[tokio::test]
+async fn structs() {
+    let Some((_database, client)) = support::database(&[]).await else {
+        return;
+    };
+    let name = |rank, city: Option<&str>| Name {
+        first: "Marc".to_owned(),
+        last: city.map(str::to_owned),
+        rank,
+        tags: vec!["a".to_owned(); usize::from(rank)],
+        home: city.map(|city| Home {
+            city: city.to_owned(),
+        }),
+    };
+    // A STRUCT cannot be a column of a result, its fields can; an ARRAY of it is one.
+    let one = name(3, Some("Bern"));
+    let read: Name = client
+        .query("SELECT @n.First, @n.Last, @n.Rank, @n.Tags, @n.HomeCity")
+        .param("n", &one)
+        .one()
+        .await
+        .unwrap();
+    assert_eq!(read, one);
+
+    let all: Vec<_> = (0..5)
+        .map(|rank| name(rank, (rank % 2 == 1).then_some("Rom")))
+        .collect();
+    let (back,): (Vec<Name>,) = client
+        .query("SELECT ARRAY(SELECT AS STRUCT * FROM UNNEST(@all) ORDER BY Rank)")
+        .param("all", &all)
+        .one()
+        .await
+        .unwrap();
+    assert_eq!(back, all);
+
+    let missing: (bool, bool, i64) = client
+        .query("SELECT @n IS NULL, @n.First IS NULL, ARRAY_LENGTH(@none)")
+        .param("n", None::<Name>)
+        .param("none", Vec::<Name>::new())
+        .one()
+        .await
+        .unwrap();
+    assert_eq!(missing, (true, true, 0));
 }

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 
-use super::{derive, derive_enum, pretty};
+use super::{derive, derive_encode, derive_enum, pretty};
 
 /// Compares the expansion of a struct with the snapshot called `name`.
 fn check(name: &str, input: &str) {
@@ -188,6 +188,40 @@ fn enum_of_numbers() {
             High,
         }",
     );
+}
+
+#[test]
+fn encode() {
+    let input = r#"
+        #[spanner(rename_all = "PascalCase")]
+        struct Singer<'a, T> {
+            singer_id: i64,
+            name: &'a str,
+            #[spanner(read_only)]
+            name_length: i64,
+            #[spanner(try_from = "i64")]
+            age: Option<u8>,
+            #[spanner(flatten(prefix = "Home"))]
+            home: Option<Address>,
+            #[spanner(with(module = "cents"))]
+            price: f64,
+            #[spanner(json)]
+            notes: Notes,
+            tags: Vec<T>,
+        }
+    "#;
+    compare("encode", input, derive_encode);
+}
+
+#[test]
+fn encode_fallback() {
+    let input = r#"
+        struct Singer<'a, T> {
+            #[spanner(raname = "x")]
+            tags: &'a [T],
+        }
+    "#;
+    compare("encode_fallback", input, derive_encode);
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn about_field(attributes: &str) -> Vec<String> {
 
 /// What is listed for a field.
 const OF_FIELD: &str = "a field takes `rename`, `alias`, `index`, `flatten`, `skip`, `default`, \
-                        `null_default`, `from`, `try_from`, `with`, `json`";
+                        `null_default`, `from`, `try_from`, `with`, `json`, `read_only`";
 
 #[test]
 fn good_structs_get_none() {

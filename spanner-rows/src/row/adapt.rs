@@ -325,7 +325,7 @@ impl<'c, 'row> RowCursor<'c, 'row> {
         &mut self,
         read: impl FnOnce(Column<'_, 'row>) -> Result<T, E>,
     ) -> Result<T, DecodeError> {
-        self.read_by(|column| read(column).map_err(DecodeError::from_error))
+        self.read_by(|column| read(column).map_err(|error| refused(error, column)))
     }
 
     /// Reads the next field with `read` and converts what comes.
@@ -354,6 +354,19 @@ fn not_converted<T>(error: &dyn Display, column: Column<'_, '_>) -> DecodeError 
     DecodeError::with_excerpt(error, &excerpt(column)).into_type(type_name::<T>())
 }
 
+/// The error of a function of the user's, with the value. One of our own type says
+/// already what there is to say, but for the value where it was made without.
+#[cold]
+fn refused<E: Display + 'static>(error: E, column: Column<'_, '_>) -> DecodeError {
+    let mut error = Some(error);
+    let own = (&mut error as &mut dyn Any).downcast_mut::<Option<DecodeError>>();
+    match (own.and_then(Option::take), error) {
+        (Some(own), _) => own.or_excerpt(|| excerpt(column)),
+        (None, Some(error)) => DecodeError::with_excerpt(error, &excerpt(column)),
+        (None, None) => DecodeError::with_excerpt("it was refused", &excerpt(column)),
+    }
+}
+
 /// A value for which an enum has no variant.
 #[cold]
 #[must_use]
@@ -373,22 +386,6 @@ fn excerpt(column: Column<'_, '_>) -> String {
         Ok(Value::String(text)) => text.to_owned(),
         Ok(value) => value.to_string(),
         Err(_) => String::new(),
-    }
-}
-
-impl DecodeError {
-    /// The error of a function of the user's; one of this type stays as it is.
-    #[cold]
-    fn from_error<E: Display + 'static>(error: E) -> Self {
-        let mut error = Some(error);
-        let own = (&mut error as &mut dyn Any).downcast_mut::<Option<Self>>();
-        match own.and_then(Option::take) {
-            Some(own) => own,
-            None => match error {
-                Some(error) => Self::invalid(error),
-                None => Self::invalid("it was refused"),
-            },
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::fmt;
 
 use super::binding::{Binding, Node};
-use super::hint::{listing, missing};
+use super::hint::{listing, missing, other_case};
 use super::spec::{ColumnSpec, Source};
 use crate::wire::{RowType, Type, TypeCode};
 
@@ -25,6 +25,9 @@ pub struct Binder<'a> {
     named: Vec<(usize, String)>,
     /// How many flattened rows there are around this one.
     flattened: usize,
+    /// Columns whose name is nearly that of a field which need not have one: told
+    /// unless another field reads them.
+    near: Vec<(usize, Problem)>,
 }
 
 /// One step of the way to a value.
@@ -172,13 +175,17 @@ impl<'a> Binder<'a> {
     /// Reports a problem with the value being bound; the column and the field
     /// are put before the text.
     pub fn report(&mut self, text: impl Into<String>) {
+        let problem = self.problem(text.into());
+        self.problems.push(problem);
+    }
+
+    fn problem(&self, text: String) -> Problem {
         let column = self.path.iter().find_map(|step| step.column);
-        let field = self.field();
-        self.problems.push(Problem {
+        Problem {
             column: column.map(|(index, name)| (index, name.to_owned())),
-            field,
-            text: text.into(),
-        });
+            field: self.field(),
+            text,
+        }
     }
 
     /// Whether the value being bound is an element of an ARRAY.
@@ -219,7 +226,8 @@ impl<'a> Binder<'a> {
             let mut child = match bind {
                 BindField::Column(bind) => self.column(spec, *bind, row_type),
                 BindField::Flatten(bind) => self.flatten(spec, *bind, row_type),
-                BindField::FlattenOption(_) if !self.has_any(spec, &self.prefix, row_type) => {
+                BindField::FlattenOption(_) if !has_any(spec, &self.prefix, row_type) => {
+                    self.note_near(spec, row_type);
                     absent()
                 }
                 BindField::FlattenOption(bind) => self.flatten(spec, *bind, row_type),
@@ -230,7 +238,37 @@ impl<'a> Binder<'a> {
             row.reads_text |= child.reads_text;
             row.children.push(child);
         }
+        if self.flattened == 0 {
+            self.tell_near(&row);
+        }
         row
+    }
+
+    /// Notes a column that is called nearly as one of the columns that an absent
+    /// field would read: nobody wants to miss a value for the case of a letter.
+    fn note_near(&mut self, spec: &ColumnSpec, row_type: &RowType) {
+        let mut names = Vec::new();
+        push_names(spec, &self.prefix, &mut names);
+        for name in names {
+            if let Some(position) = other_case(&name, row_type) {
+                let text = missing(&[name], row_type);
+                self.near.push((position, self.problem(text)));
+                return;
+            }
+        }
+    }
+
+    fn tell_near(&mut self, row: &Binding) {
+        let near = std::mem::take(&mut self.near);
+        if near.is_empty() {
+            return;
+        }
+        let read = row.columns_read();
+        for (position, problem) in near {
+            if !read.iter().any(|column| *column as usize == position) {
+                self.problems.push(problem);
+            }
+        }
     }
 
     fn column(
@@ -241,7 +279,10 @@ impl<'a> Binder<'a> {
     ) -> Binding {
         let position = match self.find(spec, row_type) {
             Found::At(position) => position,
-            Found::Absent => return absent(),
+            Found::Absent => {
+                self.note_near(spec, row_type);
+                return absent();
+            }
             Found::Reported => return Binding::default(),
         };
         let Some(field) = row_type.fields().get(position) else {
@@ -301,26 +342,6 @@ impl<'a> Binder<'a> {
                  or remove `deny_unknown_columns`",
                 unknown.join(", ")
             ));
-        }
-    }
-
-    /// Whether the result has any column of a row.
-    fn has_any(&self, spec: &ColumnSpec, prefix: &str, row_type: &RowType) -> bool {
-        match spec.source {
-            Source::At(position) => position < row_type.len(),
-            Source::Named { name, aliases } => std::iter::once(&name).chain(aliases).any(|name| {
-                let wanted = format!("{prefix}{name}");
-                row_type.positions(&wanted).next().is_some()
-            }),
-            Source::Flatten {
-                prefix: inner,
-                columns,
-            } => {
-                let prefix = format!("{prefix}{inner}");
-                columns
-                    .iter()
-                    .any(|column| self.has_any(column, &prefix, row_type))
-            }
         }
     }
 
@@ -386,6 +407,37 @@ impl<'a> Binder<'a> {
             Err(BindError {
                 problems: self.problems,
             })
+        }
+    }
+}
+
+/// Whether the result has any column of a row.
+fn has_any(spec: &ColumnSpec, prefix: &str, row_type: &RowType) -> bool {
+    if let Source::At(position) = spec.source {
+        return position < row_type.len();
+    }
+    let mut names = Vec::new();
+    push_names(spec, prefix, &mut names);
+    let mut names = names.iter();
+    names.any(|name| row_type.positions(name).next().is_some())
+}
+
+/// The names under which the columns of a field may be found.
+fn push_names(spec: &ColumnSpec, prefix: &str, names: &mut Vec<String>) {
+    match spec.source {
+        Source::At(_) => {}
+        Source::Named { name, aliases } => {
+            let all = std::iter::once(&name).chain(aliases);
+            names.extend(all.map(|name| format!("{prefix}{name}")));
+        }
+        Source::Flatten {
+            prefix: inner,
+            columns,
+        } => {
+            let prefix = format!("{prefix}{inner}");
+            for column in columns {
+                push_names(column, &prefix, names);
+            }
         }
     }
 }

@@ -68,15 +68,20 @@ impl DecodeError {
     /// As [`invalid`](Self::invalid), with the value; its start is kept for the message.
     #[cold]
     pub fn with_excerpt(reason: impl fmt::Display, value: &str) -> Self {
-        const MOST: usize = 40;
-        let mut excerpt = value.chars().take(MOST).collect::<String>();
-        if excerpt.len() < value.len() {
-            excerpt.push('…');
-        }
         Self::new(DecodeErrorKind::Invalid {
             reason: reason.to_string(),
-            excerpt,
+            excerpt: start_of(value),
         })
+    }
+
+    /// The error with the value, where that is to be told and is not yet.
+    pub(crate) fn or_excerpt(mut self, value: impl FnOnce() -> String) -> Self {
+        if let DecodeErrorKind::Invalid { excerpt, .. } = &mut self.0.cause
+            && excerpt.is_empty()
+        {
+            *excerpt = start_of(&value());
+        }
+        self
     }
 
     #[cold]
@@ -204,6 +209,16 @@ impl DecodeError {
         self.0.row = Some(row);
         self
     }
+}
+
+/// As much of a value as messages show.
+fn start_of(value: &str) -> String {
+    const MOST: usize = 40;
+    let mut start = value.chars().take(MOST).collect::<String>();
+    if start.len() < value.len() {
+        start.push('…');
+    }
+    start
 }
 
 impl From<WireError> for DecodeError {

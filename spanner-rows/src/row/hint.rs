@@ -16,8 +16,9 @@ pub(super) fn missing(names: &[String], row_type: &RowType) -> String {
         let names = row_type.fields().iter().map(crate::wire::Field::name);
         names.filter(|name| !name.is_empty())
     };
-    let other_case = columns().find(|name| plain(name) == plain(wanted));
-    let hint = match other_case {
+    let near = other_case(wanted, row_type);
+    let near = near.and_then(|position| row_type.fields().get(position));
+    let hint = match near.map(crate::wire::Field::name) {
         Some(near) => format!(
             "there is `{near}`: use `rename = \"{near}\"`{}",
             match rule(wanted, near) {
@@ -34,6 +35,13 @@ pub(super) fn missing(names: &[String], row_type: &RowType) -> String {
         },
     };
     format!("reads the column `{wanted}`{also}, which the result does not have; {hint}")
+}
+
+/// The column whose name differs from `wanted` in what case rules change.
+pub(super) fn other_case(wanted: &str, row_type: &RowType) -> Option<usize> {
+    let wanted = plain(wanted);
+    let mut names = row_type.fields().iter().map(crate::wire::Field::name);
+    names.position(|name| !name.is_empty() && plain(name) == wanted)
 }
 
 /// A name without what case rules change.

@@ -9,7 +9,8 @@ use super::error::DecodeErrorKind;
 #[cfg(feature = "serde_json")]
 use super::traits::FromColumn;
 #[cfg(feature = "serde_json")]
-use crate::types::json::Json;
+use crate::types::json::{Json, serialized};
+use crate::wire::{Type, TypeCode, ValueWriter};
 
 /// What the derive asks of the type of a field with `json`.
 #[diagnostic::on_unimplemented(
@@ -44,5 +45,35 @@ impl<T: serde::de::DeserializeOwned + Send + 'static> JsonField for T {
             }
             Json::<T>::read(column, &mut ()).map(|json| json.0)
         })
+    }
+}
+
+/// What the derive of `SpannerEncode` asks of the type of a field with `json`.
+#[diagnostic::on_unimplemented(
+    message = "`json` needs the feature `serde_json` of `spanner-rows`, and a type that serde can serialize",
+    label = "cannot be written as JSON"
+)]
+pub trait JsonEncode {
+    /// JSON.
+    #[must_use]
+    fn column_type() -> Type {
+        Type::new(TypeCode::Json)
+    }
+
+    /// Writes the value.
+    fn write(&self, out: ValueWriter<'_>);
+}
+
+/// JSON's `null`, which is what serde makes of the `None` of an `Option`, is
+/// written as NULL: so it is read.
+#[cfg(feature = "serde_json")]
+impl<T: serde::Serialize> JsonEncode for T {
+    fn write(&self, out: ValueWriter<'_>) {
+        let text = serialized(self);
+        if text == "null" {
+            out.null();
+        } else {
+            out.string(&text);
+        }
     }
 }

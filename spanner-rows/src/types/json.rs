@@ -170,7 +170,16 @@ to_column! {
     RawValue: Json, |value, out| out.string(value.get());
 }
 
-macro_rules! serialized {
+/// A document as text. Where there is none, text that no server takes for JSON and
+/// that says why.
+pub(crate) fn serialized(value: &(impl Serialize + ?Sized)) -> String {
+    match serde_json::to_string(value) {
+        Ok(text) => text,
+        Err(error) => format!("cannot be serialised: {error}"),
+    }
+}
+
+macro_rules! to_json {
     ($($name:ident)+) => {
         $(impl<T: Serialize> ToColumn for $name<T> {
             fn column_type() -> Type {
@@ -178,13 +187,10 @@ macro_rules! serialized {
             }
 
             fn write(&self, out: ValueWriter<'_>) {
-                match serde_json::to_string(&self.0) {
-                    Ok(text) => out.string(&text),
-                    Err(error) => out.string(&format!("cannot be serialised: {error}")),
-                }
+                out.string(&serialized(&self.0));
             }
         })+
     };
 }
 
-serialized!(Json BorrowedJson);
+to_json!(Json BorrowedJson);

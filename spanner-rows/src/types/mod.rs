@@ -10,6 +10,7 @@ mod decimal_big;
 mod decimal_rust;
 mod decimal_text;
 pub(crate) mod encode;
+pub(crate) mod encode_row;
 mod float;
 mod integer;
 pub(crate) mod interval;

@@ -12,7 +12,9 @@ use super::prepared::{PreparedRows, Stats};
 use super::step::Step;
 use super::to_row::{RowWriter, ToRow};
 use crate::proto::spanner::result_set_stats::RowCount;
-use crate::{Field, OwnedValue, RowType, Type};
+use crate::wire::reader::Span;
+use crate::wire::value::Elements;
+use crate::{Field, ListWriter, OwnedValue, RowType, SpannerEncode, Type};
 
 /// Bytes of values in a message, unless the test says otherwise.
 const MESSAGE_SIZE: usize = 32 * 1024;
@@ -98,7 +100,48 @@ impl Rows {
             row.write(&mut RowWriter::new(&mut values));
             values.check_width(before);
         }
-        Self::of(row_type, values)
+        Self::from_values(row_type, values)
+    }
+
+    /// Rows made of structs that [`SpannerEncode`] knows; the columns are those of the struct.
+    ///
+    /// ```
+    /// use spanner_rows::testing::Rows;
+    /// use spanner_rows::SpannerEncode;
+    ///
+    /// #[derive(SpannerEncode)]
+    /// struct Singer<'a> {
+    ///     id: i64,
+    ///     name: Option<&'a str>,
+    /// }
+    ///
+    /// let rows = Rows::of([Singer { id: 1, name: Some("Marc") }, Singer { id: 2, name: None }]);
+    /// assert_eq!(rows.row_type().to_string(), "STRUCT<id INT64, name STRING>");
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If a `SpannerEncode` written by hand writes more or fewer values than it has columns.
+    #[track_caller]
+    pub fn of<R: SpannerEncode>(rows: impl IntoIterator<Item = R>) -> Self {
+        let row_type = R::row_type();
+        let mut values = Values::new(row_type.len());
+        let mut encoded = Vec::new();
+        for row in rows {
+            let before = values.ends.len();
+            encoded.clear();
+            row.write_columns(&mut ListWriter::new(&mut encoded));
+            let all = Span {
+                start: 0,
+                end: encoded.len(),
+            };
+            let mut columns = Elements::of_list(&encoded, all);
+            while let Ok(Some(Span { start, end })) = columns.next() {
+                values.push(|out| out.extend_from_slice(&encoded[start..end]));
+            }
+            values.check_width(before);
+        }
+        Self::from_values(row_type, values)
     }
 
     /// Rows of any values, with the columns given by name and type. The values are sent as they are, whether they fit the types or not.
@@ -126,16 +169,16 @@ impl Rows {
             }
             values.check_width(before);
         }
-        Self::of(row_type, values)
+        Self::from_values(row_type, values)
     }
 
     /// No rows and no columns, but a number of rows changed: the result of a DML statement.
     #[must_use]
     pub fn changed(row_count: i64) -> Self {
-        Self::of(RowType::default(), Values::new(0)).row_count(row_count)
+        Self::from_values(RowType::default(), Values::new(0)).row_count(row_count)
     }
 
-    fn of(row_type: RowType, values: Values) -> Self {
+    fn from_values(row_type: RowType, values: Values) -> Self {
         Self {
             row_type,
             values: Arc::new(values),
