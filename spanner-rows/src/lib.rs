@@ -83,6 +83,7 @@ mod wire;
 #[cfg(feature = "client")]
 pub use client::{
     Client,
+    bound::TimestampBound,
     builder::ClientBuilder,
     key::{Key, KeyRange},
     query::Query,

@@ -15,9 +15,11 @@
 //! | `change_stream` | the records of a change stream, into the structs of the example |
 //! | `large` | results of many messages, values longer than one |
 //! | `reads` | reads by key, range and index |
+//! | `bounds` | every timestamp bound |
 //! | `methods` | every way to take rows from a stream |
 //! | `errors` | what is wrong and how it is told |
 
+mod bounds;
 mod change_stream;
 mod errors;
 mod everything;

@@ -7,7 +7,9 @@
 //! * `headers`: what every call carries besides its message, and request ids
 //! * `request`: encoding requests, and sending one as often as its result needs it
 //! * `query`, `read`, `key`: the requests
+//! * `settings`, `bound`: what both can be told
 
+pub(crate) mod bound;
 pub(crate) mod builder;
 mod database;
 mod headers;
@@ -16,11 +18,14 @@ pub(crate) mod query;
 pub(crate) mod read;
 mod request;
 mod session;
+mod settings;
 
 #[cfg(test)]
 mod request_tests;
 #[cfg(test)]
 mod session_tests;
+#[cfg(test)]
+mod settings_tests;
 #[cfg(test)]
 mod test_transport;
 
@@ -95,15 +100,16 @@ impl Client {
 
     /// A query, to which parameters can be added before it is sent.
     ///
-    /// It reads the latest data (a strong read in a transaction of its own).
+    /// It reads in a transaction of its own, and the latest data unless
+    /// [`Query::timestamp_bound`] says otherwise.
     pub fn query(&self, sql: impl Into<String>) -> Query {
         Query::new(self.clone(), sql.into())
     }
 
     /// A read of rows of a table by their keys, without SQL.
     ///
-    /// The columns are those that the row type `T` names. It reads the latest
-    /// data (a strong read in a transaction of its own).
+    /// The columns are those that the row type `T` names. It reads in a transaction of
+    /// its own, and the latest data unless [`Read::timestamp_bound`] says otherwise.
     pub fn read<T>(&self, table: impl Into<String>) -> Read<T> {
         Read::new(self.clone(), table.into())
     }

@@ -1,13 +1,12 @@
 //! SQL queries with typed parameters.
 
 use std::fmt;
-use std::time::Duration;
 
 use super::Client;
-use super::request::{CallSettings, ReadCall, tag};
+use super::request::{ReadCall, tag};
+use super::settings::{CallSettings, methods_of_settings};
 use crate::error::Error;
 use crate::result::batch::RowBatch;
-use crate::result::retry::RetrySettings;
 use crate::result::stream::RowStream;
 use crate::row::traits::{OwnedRow, SpannerRow};
 use crate::transport::Method;
@@ -86,19 +85,7 @@ impl Query {
         self
     }
 
-    /// When the query is sent again after a failure, and what is held back until then,
-    /// in place of the [client's settings](crate::ClientBuilder::retry).
-    pub fn retry(mut self, settings: RetrySettings) -> Self {
-        self.settings.retry = Some(settings);
-        self
-    }
-
-    /// How long the query may take as a whole, from sending it to the end of its
-    /// result ([`RetrySettings::timeout`]).
-    pub const fn timeout(mut self, time: Duration) -> Self {
-        self.settings.timeout = Some(time);
-        self
-    }
+    methods_of_settings!("query");
 
     fn check(&mut self, name: &str) {
         let twice = self
@@ -189,6 +176,7 @@ impl Query {
         fields.extend_from_slice(&self.param_types);
         Ok(ReadCall {
             method: Method::ExecuteStreamingSql,
+            selector: self.settings.single_use()?,
             fields,
             token_tag: RESUME_TOKEN,
         })

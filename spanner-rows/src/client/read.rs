@@ -2,14 +2,13 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::time::Duration;
 
 use super::Client;
 use super::key::{Key, KeyRange, put_key};
-use super::request::{CallSettings, ReadCall, integer_tag, put_integer, tag};
+use super::request::{ReadCall, integer_tag, put_integer, tag};
+use super::settings::{CallSettings, methods_of_settings};
 use crate::error::Error;
 use crate::result::batch::RowBatch;
-use crate::result::retry::RetrySettings;
 use crate::result::stream::RowStream;
 use crate::row::spec::column_names;
 use crate::row::traits::{OwnedRow, SpannerRow};
@@ -138,19 +137,7 @@ impl<T> Read<T> {
         self
     }
 
-    /// When the read is sent again after a failure, and what is held back until then,
-    /// in place of the [client's settings](crate::ClientBuilder::retry).
-    pub fn retry(mut self, settings: RetrySettings) -> Self {
-        self.settings.retry = Some(settings);
-        self
-    }
-
-    /// How long the read may take as a whole, from sending it to the end of its
-    /// result ([`RetrySettings::timeout`]).
-    pub const fn timeout(mut self, time: Duration) -> Self {
-        self.settings.timeout = Some(time);
-        self
-    }
+    methods_of_settings!("read");
 }
 
 impl<T: SpannerRow> Read<T> {
@@ -246,6 +233,7 @@ impl<T: SpannerRow> Read<T> {
         put_integer(&mut fields, LIMIT_FIELD, limit);
         Ok(ReadCall {
             method: Method::StreamingRead,
+            selector: self.settings.single_use()?,
             fields,
             token_tag: RESUME_TOKEN,
         })

@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use http::HeaderMap;
@@ -14,9 +13,9 @@ use tokio::time::{Instant, timeout_at};
 
 use super::headers::{RequestId, put_timeout};
 use super::session::Session;
+use super::settings::CallSettings;
 use super::{Client, Inner};
 use crate::error::{Code, Error, Status};
-use crate::result::retry::RetrySettings;
 use crate::result::source::too_late;
 use crate::result::stream::RowStream;
 use crate::row::traits::SpannerRow;
@@ -37,13 +36,27 @@ pub(super) const fn integer_tag(field: u8) -> u8 {
 const SESSION: u8 = tag(1);
 const TRANSACTION: u8 = tag(2);
 
-/// `TransactionSelector.single_use.read_only { strong: true, return_read_timestamp: true }`
-const STRONG_READ: &[u8] = &[tag(1), 6, tag(2), 4, integer_tag(1), 1, integer_tag(6), 1];
+/// Field `single_use` of `google.spanner.v1.TransactionSelector`.
+pub(super) const SINGLE_USE: u8 = tag(1);
 
-/// A request whose answer is a result stream, without session and transaction.
+/// `TransactionSelector.single_use.read_only { strong: true, return_read_timestamp: true }`
+pub(super) const STRONG_READ: &[u8] = &[
+    SINGLE_USE,
+    6,
+    tag(2),
+    4,
+    integer_tag(1),
+    1,
+    integer_tag(6),
+    1,
+];
+
+/// A request whose answer is a result stream, without the session.
 #[derive(Debug)]
 pub(super) struct ReadCall {
     pub(super) method: Method,
+    /// The content of `transaction`.
+    pub(super) selector: Cow<'static, [u8]>,
     /// The fields of the request behind the transaction.
     pub(super) fields: Vec<u8>,
     /// The tag of `resume_token`.
@@ -51,14 +64,14 @@ pub(super) struct ReadCall {
 }
 
 impl Client {
-    /// Sends a strong read and waits for the first message of its result.
+    /// Sends a read of its own transaction and waits for the first message of its result.
     pub(super) async fn send<T: SpannerRow>(
         &self,
         call: ReadCall,
         settings: &CallSettings,
     ) -> Result<RowStream<T>, Error> {
         let started = Instant::now();
-        let retry = settings.over(&self.inner.retry);
+        let retry = settings.retry_over(&self.inner.retry);
         let deadline = retry.total().and_then(|time| started.checked_add(time));
         let session = match deadline {
             None => self.session().await?,
@@ -79,7 +92,7 @@ impl Client {
         Sender {
             client: self.inner.clone(),
             id: self.inner.headers.new_request(),
-            body: body(&session, &call.fields),
+            body: body(&session, &call.selector, &call.fields),
             session,
             next_session: None,
             call,
@@ -88,33 +101,12 @@ impl Client {
     }
 }
 
-/// What one request has of its own in place of the client's settings.
-#[derive(Clone, Debug)]
-pub(super) struct CallSettings {
-    pub(super) retry: Option<RetrySettings>,
-    pub(super) timeout: Option<Duration>,
-}
-
-impl CallSettings {
-    pub(super) const NONE: Self = Self {
-        retry: None,
-        timeout: None,
-    };
-
-    fn over<'a>(&'a self, client: &'a RetrySettings) -> Cow<'a, RetrySettings> {
-        let retry = self.retry.as_ref().unwrap_or(client);
-        match self.timeout {
-            None => Cow::Borrowed(retry),
-            Some(timeout) => Cow::Owned(retry.clone().timeout(timeout)),
-        }
-    }
-}
-
-/// A request that is a strong read.
-fn body(session: &Session, fields: &[u8]) -> Bytes {
-    let mut body = Vec::with_capacity(session.name().len() + fields.len() + 16);
+/// The whole request.
+fn body(session: &Session, selector: &[u8], fields: &[u8]) -> Bytes {
+    let len = session.name().len() + selector.len() + fields.len() + 8;
+    let mut body = Vec::with_capacity(len);
     put_bytes(&mut body, SESSION, session.name().as_bytes());
-    put_bytes(&mut body, TRANSACTION, STRONG_READ);
+    put_bytes(&mut body, TRANSACTION, selector);
     body.extend_from_slice(fields);
     body.into()
 }
@@ -140,7 +132,7 @@ impl Opener for Sender {
     ) -> BoxFuture<'static, Result<Box<dyn Messages>, Status>> {
         if let Some(session) = self.next_session.as_ref().and_then(|next| next.get()) {
             self.session = session.clone();
-            self.body = body(&self.session, &self.call.fields);
+            self.body = body(&self.session, &self.call.selector, &self.call.fields);
             self.next_session = None;
         }
         let attempt = Attempt {
@@ -155,12 +147,13 @@ impl Opener for Sender {
                 Box::pin(attempt.send(self.session.clone(), body))
             }
             Some(next) => {
-                let (next, fields) = (next.clone(), self.call.fields.clone());
+                let next = next.clone();
+                let (selector, fields) = (self.call.selector.clone(), self.call.fields.clone());
                 Box::pin(async move {
                     let session = attempt.client.sessions.get().await;
                     let session = session.map_err(|(status, _)| status)?;
                     // A token would be one of the lost session: there is none.
-                    let body = body(next.get_or_init(|| session.clone()), &fields);
+                    let body = body(next.get_or_init(|| session.clone()), &selector, &fields);
                     attempt.send(session, body).await
                 })
             }
@@ -224,7 +217,7 @@ fn with_token(body: &Bytes, tag: u8, token: &[u8]) -> Bytes {
 /// Appends an integer field; zero is what an absent field means.
 pub(super) fn put_integer(out: &mut Vec<u8>, field: u8, value: u64) {
     if value != 0 {
-        out.push(integer_tag(field));
+        put_varint(out, u64::from(field) << 3);
         put_varint(out, value);
     }
 }

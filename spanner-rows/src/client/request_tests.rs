@@ -23,7 +23,9 @@ use crate::row::spec::ColumnSpec;
 use crate::transport::{Call, Method};
 use crate::{Client, Key, KeyRange, ListWriter, OwnedRow, Row, RowType, SpannerRow, Timestamp};
 
-async fn sent(query: impl FnOnce(&Client) -> Query) -> (Call, theirs::ExecuteSqlRequest) {
+pub(super) async fn sent(
+    query: impl FnOnce(&Client) -> Query,
+) -> (Call, theirs::ExecuteSqlRequest) {
     let recorder = Recorder::sessions_only();
     let error = query(&recorder.client())
         .rows::<(i64,)>()
@@ -35,7 +37,7 @@ async fn sent(query: impl FnOnce(&Client) -> Query) -> (Call, theirs::ExecuteSql
     (call, request)
 }
 
-async fn sent_read<T: SpannerRow>(
+pub(super) async fn sent_read<T: SpannerRow>(
     read: impl FnOnce(&Client) -> Read<T>,
 ) -> (Call, theirs::ReadRequest) {
     let recorder = Recorder::sessions_only();
@@ -215,7 +217,7 @@ fn values_are_not_printed() {
 
 /// What the derive makes of a struct with two fields.
 #[derive(Debug)]
-struct Named;
+pub(super) struct Named;
 
 impl SpannerRow for Named {
     const COLUMNS: &'static [ColumnSpec] = &[

@@ -1,9 +1,15 @@
 //! Between the types of this crate and generated messages.
 
+use std::time::Duration;
+
 use prost_types::value::Kind;
 
 use crate::proto::spanner;
-use crate::{Field, OwnedValue, RowType, Timestamp, Type, TypeAnnotation, TypeCode};
+use crate::proto::spanner::transaction_options::Mode;
+use crate::proto::spanner::transaction_options::read_only::TimestampBound as Bound;
+use crate::{
+    Field, OwnedValue, RowType, Timestamp, TimestampBound, Type, TypeAnnotation, TypeCode,
+};
 
 pub(super) fn to_struct_type(row_type: &RowType) -> spanner::StructType {
     let fields = row_type.fields().iter();
@@ -91,4 +97,29 @@ mod tests {
             assert_eq!(from_type(&to_type(&ty)), ty);
         }
     }
+}
+
+/// How a read-only transaction is bound in time; `None` when it is none, or has no time
+/// that there is.
+pub(super) fn from_options(options: &spanner::TransactionOptions) -> Option<TimestampBound> {
+    let Some(Mode::ReadOnly(read_only)) = &options.mode else {
+        return None;
+    };
+    Some(match &read_only.timestamp_bound {
+        None | Some(Bound::Strong(_)) => TimestampBound::Strong,
+        Some(Bound::ReadTimestamp(time)) => TimestampBound::ReadTimestamp(from_timestamp(time)?),
+        Some(Bound::MinReadTimestamp(time)) => {
+            TimestampBound::MinReadTimestamp(from_timestamp(time)?)
+        }
+        Some(Bound::ExactStaleness(time)) => {
+            TimestampBound::ExactStaleness(Duration::try_from(*time).ok()?)
+        }
+        Some(Bound::MaxStaleness(time)) => {
+            TimestampBound::MaxStaleness(Duration::try_from(*time).ok()?)
+        }
+    })
+}
+
+fn from_timestamp(time: &prost_types::Timestamp) -> Option<Timestamp> {
+    Timestamp::new(time.seconds, u32::try_from(time.nanos).ok()?)
 }

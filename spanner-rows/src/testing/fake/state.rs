@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::answer::{Answer, Prepared};
 use super::failure::Failure;
 use super::request::Request;
 use super::step::Step;
 use crate::proto::spanner::transaction_options::Mode;
+use crate::proto::spanner::transaction_options::read_only::TimestampBound;
 use crate::proto::spanner::transaction_selector::Selector;
 use crate::proto::spanner::{Transaction, TransactionOptions, TransactionSelector};
 
@@ -229,11 +230,21 @@ impl fmt::Debug for Inner {
     }
 }
 
+/// The time that was asked for, or one that may be chosen: now.
 fn read_timestamp(options: &TransactionOptions) -> Option<prost_types::Timestamp> {
-    match &options.mode {
-        Some(Mode::ReadOnly(read_only)) if read_only.return_read_timestamp => Some(now()),
-        _ => None,
-    }
+    let Some(Mode::ReadOnly(read_only)) = &options.mode else {
+        return None;
+    };
+    let time = match &read_only.timestamp_bound {
+        Some(TimestampBound::ReadTimestamp(time)) => *time,
+        Some(TimestampBound::ExactStaleness(staleness)) => {
+            let staleness = Duration::try_from(*staleness).unwrap_or_default();
+            let then = SystemTime::now().checked_sub(staleness);
+            then.map_or_else(now, Into::into)
+        }
+        _ => now(),
+    };
+    read_only.return_read_timestamp.then_some(time)
 }
 
 pub(super) fn now() -> prost_types::Timestamp {
