@@ -86,6 +86,7 @@ pub use client::{
     bound::TimestampBound,
     builder::ClientBuilder,
     key::{Key, KeyRange},
+    options::{DirectedReads, LockHint, OrderBy, Priority, QueryMode, ReplicaType, Replicas},
     query::Query,
     read::Read,
 };
@@ -133,7 +134,8 @@ pub use types::proto::{Proto, ProtoEnum};
 pub use types::timestamp::{TimeRangeError, Timestamp};
 pub use wire::writer::ListWriter;
 pub use wire::{
-    Field, PrecommitToken, ResultMetadata, ResultStats, RowCount, RowType, Type, TypeAnnotation,
+    Field, IndexAdvice, PlanLink, PlanNode, PlanNodeKind, PlanValue, PrecommitToken, QueryPlan,
+    ResultMetadata, ResultStats, RowCount, RowType, ShortRepresentation, Type, TypeAnnotation,
     TypeCode, ValueWriter, WireError, WireErrorKind,
 };
 

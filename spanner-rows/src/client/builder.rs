@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use super::database::DatabaseName;
 use super::headers::Headers;
+use super::options::{DirectedReads, Priority};
 use super::session::Sessions;
+use super::settings::Defaults;
 use super::{Client, Inner};
 use crate::error::Error;
 use crate::result::retry::RetrySettings;
@@ -13,6 +15,9 @@ use crate::transport::Transport;
 use crate::transport::channel::TonicTransport;
 use crate::transport::endpoint::{EMULATOR_VARIABLE, Endpoint};
 use crate::transport::settings::ConnectionSettings;
+
+/// Switches end-to-end tracing on, if it is `true`; known to all clients of Spanner.
+const TRACING_VARIABLE: &str = "SPANNER_ENABLE_END_TO_END_TRACING";
 
 /// Settings of a [`Client`], made by [`Client::builder`].
 ///
@@ -35,6 +40,8 @@ pub struct ClientBuilder {
     endpoint: Option<String>,
     role: String,
     retry: RetrySettings,
+    defaults: Defaults,
+    end_to_end_tracing: Option<bool>,
     connection: ConnectionSettings,
 }
 
@@ -45,6 +52,8 @@ impl ClientBuilder {
             endpoint: None,
             role: String::new(),
             retry: RetrySettings::default(),
+            defaults: Defaults::default(),
+            end_to_end_tracing: None,
             connection: ConnectionSettings::default(),
         }
     }
@@ -72,6 +81,42 @@ impl ClientBuilder {
     /// [`Read::retry`](crate::Read::retry)).
     pub fn retry(mut self, retry: RetrySettings) -> Self {
         self.retry = retry;
+        self
+    }
+
+    /// How important queries and reads are beside others, unless they say otherwise
+    /// themselves ([`Query::priority`](crate::Query::priority)).
+    pub const fn priority(mut self, priority: Priority) -> Self {
+        self.defaults.priority = Some(priority);
+        self
+    }
+
+    /// Which replicas may serve queries and reads that do not say otherwise themselves
+    /// ([`Query::directed_reads`](crate::Query::directed_reads)).
+    pub fn directed_reads(mut self, replicas: DirectedReads) -> Self {
+        self.defaults.directed_reads = Some(replicas);
+        self
+    }
+
+    /// The version of the optimizer that is to plan queries, a number or `latest`
+    /// (`QueryOptions.optimizer_version`); by default that of the database.
+    pub fn optimizer_version(mut self, version: impl Into<String>) -> Self {
+        self.defaults.optimizer.version = version.into();
+        self
+    }
+
+    /// The statistics package by which queries are to be planned
+    /// (`QueryOptions.optimizer_statistics_package`); by default that of the database.
+    pub fn optimizer_statistics_package(mut self, package: impl Into<String>) -> Self {
+        self.defaults.optimizer.statistics_package = package.into();
+        self
+    }
+
+    /// Whether the service records its own part of traces
+    /// (header `x-goog-spanner-end-to-end-tracing`). Unless this says otherwise, the
+    /// environment variable `SPANNER_ENABLE_END_TO_END_TRACING` does, if it is `true`.
+    pub const fn end_to_end_tracing(mut self, enabled: bool) -> Self {
+        self.end_to_end_tracing = Some(enabled);
         self
     }
 
@@ -160,7 +205,11 @@ impl ClientBuilder {
         endpoint: String,
     ) -> Result<Client, Error> {
         let database = DatabaseName::parse(&self.database)?;
-        let headers = Arc::new(Headers::new(&database)?);
+        let tracing = self.end_to_end_tracing.unwrap_or_else(|| {
+            std::env::var_os(TRACING_VARIABLE)
+                .is_some_and(|value| value.eq_ignore_ascii_case("true"))
+        });
+        let headers = Arc::new(Headers::new(&database, tracing)?);
         let sessions = Sessions::new(transport.clone(), headers.clone(), &database, &self.role)?;
         let inner = Inner {
             database,
@@ -169,6 +218,7 @@ impl ClientBuilder {
             headers,
             sessions,
             retry: self.retry,
+            defaults: self.defaults,
         };
         Ok(Client {
             inner: Arc::new(inner),

@@ -21,6 +21,8 @@ const REQUEST_PARAMS: HeaderName = HeaderName::from_static("x-goog-request-param
 const API_CLIENT: HeaderName = HeaderName::from_static("x-goog-api-client");
 /// Only for what a leader must do; reads may go to any replica.
 const ROUTE_TO_LEADER: HeaderName = HeaderName::from_static("x-goog-spanner-route-to-leader");
+/// The service is to record its own part of traces.
+const END_TO_END_TRACING: HeaderName = HeaderName::from_static("x-goog-spanner-end-to-end-tracing");
 const TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-goog-spanner-request-id");
 
@@ -47,7 +49,7 @@ pub(super) struct Headers {
 }
 
 impl Headers {
-    pub(super) fn new(database: &DatabaseName) -> Result<Self, Error> {
+    pub(super) fn new(database: &DatabaseName, end_to_end_tracing: bool) -> Result<Self, Error> {
         let api_client = format!(
             "gl-rust/{} gccl/{} grpc/{GRPC_VERSION}",
             env!("SPANNER_ROWS_RUSTC_VERSION"),
@@ -56,6 +58,9 @@ impl Headers {
         let mut common = HeaderMap::new();
         common.insert(RESOURCE_PREFIX, value(database.as_str())?);
         common.insert(API_CLIENT, value(&api_client)?);
+        if end_to_end_tracing {
+            common.insert(END_TO_END_TRACING, HeaderValue::from_static("true"));
+        }
         Ok(Self {
             common,
             client: CLIENTS.fetch_add(1, Ordering::Relaxed),
@@ -130,7 +135,8 @@ mod tests {
     use super::*;
 
     fn headers() -> Headers {
-        Headers::new(&DatabaseName::parse("projects/a:b/instances/i/databases/d").unwrap()).unwrap()
+        let database = DatabaseName::parse("projects/a:b/instances/i/databases/d").unwrap();
+        Headers::new(&database, false).unwrap()
     }
 
     fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {

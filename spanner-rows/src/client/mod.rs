@@ -7,13 +7,14 @@
 //! * `headers`: what every call carries besides its message, and request ids
 //! * `request`: encoding requests, and sending one as often as its result needs it
 //! * `query`, `read`, `key`: the requests
-//! * `settings`, `bound`: what both can be told
+//! * `settings`, `options`, `bound`: what both can be told
 
 pub(crate) mod bound;
 pub(crate) mod builder;
 mod database;
 mod headers;
 pub(crate) mod key;
+pub(crate) mod options;
 pub(crate) mod query;
 pub(crate) mod read;
 mod request;
@@ -38,6 +39,7 @@ use headers::Headers;
 use query::Query;
 use read::Read;
 use session::{Session, Sessions};
+use settings::Defaults;
 
 use crate::error::Error;
 use crate::result::retry::RetrySettings;
@@ -71,6 +73,7 @@ struct Inner {
     headers: Arc<Headers>,
     sessions: Sessions,
     retry: RetrySettings,
+    defaults: Defaults,
 }
 
 impl Client {
@@ -118,6 +121,10 @@ impl Client {
     #[must_use]
     pub fn database(&self) -> &str {
         self.inner.database.as_str()
+    }
+
+    fn defaults(&self) -> &Defaults {
+        &self.inner.defaults
     }
 
     async fn session(&self) -> Result<Arc<Session>, Error> {

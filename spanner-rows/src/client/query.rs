@@ -3,8 +3,9 @@
 use std::fmt;
 
 use super::Client;
-use super::request::{ReadCall, tag};
-use super::settings::{CallSettings, methods_of_settings};
+use super::options::QueryMode;
+use super::request::{ReadCall, put_integer, tag};
+use super::settings::{CallSettings, Optimizer, methods_of_settings};
 use crate::error::Error;
 use crate::result::batch::RowBatch;
 use crate::result::stream::RowStream;
@@ -18,6 +19,14 @@ const SQL: u8 = tag(3);
 const PARAMS: u8 = tag(4);
 const PARAM_TYPES: u8 = tag(5);
 pub(super) const RESUME_TOKEN: u8 = tag(6);
+const QUERY_MODE: u8 = 7;
+const QUERY_OPTIONS: u8 = tag(10);
+const DIRECTED_READ_OPTIONS: u8 = 15;
+const DATA_BOOST_ENABLED: u8 = 16;
+
+/// Fields of `google.spanner.v1.ExecuteSqlRequest.QueryOptions`.
+const OPTIMIZER_VERSION: u8 = tag(1);
+const OPTIMIZER_STATISTICS_PACKAGE: u8 = tag(2);
 
 /// Of an entry of a map; `google.protobuf.Struct` has nothing but a map in field 1.
 const ENTRY: u8 = tag(1);
@@ -50,6 +59,8 @@ pub struct Query {
     param_types: Vec<u8>,
     /// What is wrong with the parameters; told when the query is sent.
     problem: Option<String>,
+    mode: QueryMode,
+    optimizer: Optimizer,
     settings: CallSettings,
 }
 
@@ -62,6 +73,8 @@ impl Query {
             params: Vec::new(),
             param_types: Vec::new(),
             problem: None,
+            mode: QueryMode::Normal,
+            optimizer: Optimizer::NONE,
             settings: CallSettings::NONE,
         }
     }
@@ -82,6 +95,44 @@ impl Query {
             with_length(out, |out| V::column_type().encode(out));
         });
         self.names.push(name);
+        self
+    }
+
+    /// What the query is to give besides its rows, or instead of them.
+    ///
+    /// ```no_run
+    /// # async fn example(client: spanner_rows::Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// use spanner_rows::{QueryMode, Row};
+    ///
+    /// let query = client.query("SELECT FirstName FROM Singers");
+    /// let mut rows = query.mode(QueryMode::Profile).rows::<Row>().await?;
+    /// rows.for_each(|row| println!("{row:?}")).await?;
+    /// let stats = rows.stats().expect("the result has ended");
+    /// println!("{:?}", stats.query_stat("elapsed_time"));
+    /// if let Some(plan) = stats.query_plan()? {
+    ///     println!("{plan}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub const fn mode(mut self, mode: QueryMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// The version of the optimizer that is to plan the query, a number or `latest`
+    /// (`QueryOptions.optimizer_version`), in place of the
+    /// [client's setting](crate::ClientBuilder::optimizer_version).
+    pub fn optimizer_version(mut self, version: impl Into<String>) -> Self {
+        self.optimizer.version = version.into();
+        self
+    }
+
+    /// The statistics package by which the query is to be planned
+    /// (`QueryOptions.optimizer_statistics_package`), in place of the
+    /// [client's setting](crate::ClientBuilder::optimizer_statistics_package).
+    pub fn optimizer_statistics_package(mut self, package: impl Into<String>) -> Self {
+        self.optimizer.statistics_package = package.into();
         self
     }
 
@@ -174,6 +225,7 @@ impl Query {
             put_bytes(&mut fields, PARAMS, &self.params);
         }
         fields.extend_from_slice(&self.param_types);
+        self.put_options(&mut fields);
         Ok(ReadCall {
             method: Method::ExecuteStreamingSql,
             selector: self.settings.single_use()?,
@@ -181,6 +233,34 @@ impl Query {
             token_tag: RESUME_TOKEN,
         })
     }
+
+    fn put_options(&self, fields: &mut Vec<u8>) {
+        put_integer(fields, QUERY_MODE, self.mode.number());
+        let defaults = self.client.defaults();
+        let version = either(&self.optimizer.version, &defaults.optimizer.version);
+        let package = either(
+            &self.optimizer.statistics_package,
+            &defaults.optimizer.statistics_package,
+        );
+        if !(version.is_empty() && package.is_empty()) {
+            fields.push(QUERY_OPTIONS);
+            with_length(fields, |out| {
+                if !version.is_empty() {
+                    put_bytes(out, OPTIMIZER_VERSION, version.as_bytes());
+                }
+                if !package.is_empty() {
+                    put_bytes(out, OPTIMIZER_STATISTICS_PACKAGE, package.as_bytes());
+                }
+            });
+        }
+        let settings = &self.settings;
+        settings.put_options(fields, defaults, DIRECTED_READ_OPTIONS, DATA_BOOST_ENABLED);
+    }
+}
+
+/// The first that is not empty.
+const fn either<'a>(own: &'a str, default: &'a str) -> &'a str {
+    if own.is_empty() { default } else { own }
 }
 
 /// Appends one entry of a map field with text keys.

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use super::Client;
 use super::key::{Key, KeyRange, put_key};
+use super::options::{LockHint, OrderBy};
 use super::request::{ReadCall, integer_tag, put_integer, tag};
 use super::settings::{CallSettings, methods_of_settings};
 use crate::error::Error;
@@ -22,6 +23,10 @@ const COLUMNS: u8 = tag(5);
 const KEY_SET: u8 = tag(6);
 const LIMIT_FIELD: u8 = 8;
 pub(super) const RESUME_TOKEN: u8 = tag(9);
+const DIRECTED_READ_OPTIONS: u8 = 14;
+const DATA_BOOST_ENABLED: u8 = 15;
+const ORDER_BY: u8 = 16;
+const LOCK_HINT: u8 = 17;
 
 /// Fields of `google.spanner.v1.KeySet`.
 const KEYS: u8 = tag(1);
@@ -59,6 +64,8 @@ pub struct Read<T> {
     /// Whether the caller has said which rows, even if that was "none".
     selected: bool,
     limit: Option<u64>,
+    order_by: Option<OrderBy>,
+    lock_hint: Option<LockHint>,
     settings: CallSettings,
     _row: PhantomData<fn() -> T>,
 }
@@ -73,6 +80,8 @@ impl<T> Read<T> {
             key_set: Vec::new(),
             selected: false,
             limit: None,
+            order_by: None,
+            lock_hint: None,
             settings: CallSettings::NONE,
             _row: PhantomData,
         }
@@ -134,6 +143,19 @@ impl<T> Read<T> {
     /// from 1 on.
     pub const fn limit(mut self, rows: u64) -> Self {
         self.limit = Some(rows);
+        self
+    }
+
+    /// In which order the rows come; that of the table's or the index's key, unless this
+    /// says otherwise.
+    pub const fn order_by(mut self, order: OrderBy) -> Self {
+        self.order_by = Some(order);
+        self
+    }
+
+    /// Which locks the read takes in a read-write transaction.
+    pub const fn lock_hint(mut self, hint: LockHint) -> Self {
+        self.lock_hint = Some(hint);
         self
     }
 
@@ -231,6 +253,23 @@ impl<T: SpannerRow> Read<T> {
         put_bytes(&mut fields, KEY_SET, &self.key_set);
         let limit = self.limit.unwrap_or(0).min(i64::MAX as u64);
         put_integer(&mut fields, LIMIT_FIELD, limit);
+        let (settings, defaults) = (&self.settings, self.client.defaults());
+        settings.put_options(
+            &mut fields,
+            defaults,
+            DIRECTED_READ_OPTIONS,
+            DATA_BOOST_ENABLED,
+        );
+        put_integer(
+            &mut fields,
+            ORDER_BY,
+            self.order_by.map_or(0, OrderBy::number),
+        );
+        put_integer(
+            &mut fields,
+            LOCK_HINT,
+            self.lock_hint.map_or(0, LockHint::number),
+        );
         Ok(ReadCall {
             method: Method::StreamingRead,
             selector: self.settings.single_use()?,
@@ -271,6 +310,8 @@ impl<T> Clone for Read<T> {
             key_set: self.key_set.clone(),
             selected: self.selected,
             limit: self.limit,
+            order_by: self.order_by,
+            lock_hint: self.lock_hint,
             settings: self.settings.clone(),
             _row: PhantomData,
         }

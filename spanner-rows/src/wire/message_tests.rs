@@ -234,7 +234,7 @@ fn everything_but_values_is_read() {
     assert_eq!(metadata.precommit().unwrap().seq_num, 1);
     let stats = parsed.stats.as_ref().unwrap();
     assert_eq!(stats.row_count(), Some(RowCount::LowerBound(-1)));
-    assert_eq!(stats.query_plan(), "\n\0");
+    assert_eq!(stats.query_plan_bytes(), "\n\0");
     assert_eq!(
         stats.query_stat("rows"),
         Some(&OwnedValue::String("3".to_owned()))
@@ -301,7 +301,7 @@ fn repeated_fields_are_joined() {
     assert_eq!(metadata.transaction_id(), "one");
     assert_eq!(metadata.read_timestamp(), Timestamp::new(1, 2));
     let stats = parsed.stats.unwrap();
-    assert_eq!(stats.query_plan(), "abc");
+    assert_eq!(stats.query_plan_bytes(), "abc");
     assert_eq!(stats.query_stats().count(), 1);
     assert_eq!(
         stats.query_stat("x"),

@@ -6,6 +6,7 @@
 pub(crate) mod error;
 pub(crate) mod message;
 pub(crate) mod metadata;
+pub(crate) mod plan;
 pub(crate) mod reader;
 pub(crate) mod row_type;
 #[cfg(test)]
@@ -17,6 +18,9 @@ pub(crate) mod writer;
 
 pub use error::{WireError, WireErrorKind};
 pub use metadata::{PrecommitToken, ResultMetadata};
+pub use plan::{
+    IndexAdvice, PlanLink, PlanNode, PlanNodeKind, PlanValue, QueryPlan, ShortRepresentation,
+};
 pub use row_type::{Field, RowType, Type, TypeAnnotation, TypeCode};
 pub use stats::{ResultStats, RowCount};
 pub use writer::ValueWriter;

@@ -188,6 +188,15 @@ impl FieldAt {
         self.expect(WireType::Varint).map(|()| self.varint)
     }
 
+    /// The value of a field that is a double.
+    pub(crate) fn double(&self, buf: &[u8]) -> Result<f64, WireError> {
+        self.expect(WireType::Fixed64)?;
+        match <[u8; 8]>::try_from(self.span.of(buf)) {
+            Ok(bytes) => Ok(f64::from_le_bytes(bytes)),
+            Err(_) => Err(WireError::new(WireErrorKind::Truncated, self.at)),
+        }
+    }
+
     fn expect(&self, wire_type: WireType) -> Result<(), WireError> {
         if self.tag.wire_type == wire_type {
             Ok(())

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use bytes::{Bytes, BytesMut};
 
 use super::error::WireError;
+use super::plan::QueryPlan;
 use super::reader::{Fields, Span};
 use super::row_type::string;
 use super::value;
@@ -53,10 +54,23 @@ impl ResultStats {
             .find_map(|(known, value)| (known == name).then_some(value))
     }
 
-    /// The plan as a serialised `google.spanner.v1.QueryPlan`; empty unless the
-    /// request asked for it.
+    /// How the statement is, or was, executed (`query_plan`); `None` unless the
+    /// [mode](crate::QueryMode) of the query asked for it. It is read anew with every call.
+    ///
+    /// # Errors
+    ///
+    /// The plan is malformed, or nests deeper than 100 levels.
+    pub fn query_plan(&self) -> Result<Option<QueryPlan>, WireError> {
+        if self.query_plan.is_empty() {
+            return Ok(None);
+        }
+        QueryPlan::parse(&self.query_plan).map(Some)
+    }
+
+    /// The plan as it was sent: a serialised `google.spanner.v1.QueryPlan`; empty when
+    /// there is none.
     #[must_use]
-    pub const fn query_plan(&self) -> &Bytes {
+    pub const fn query_plan_bytes(&self) -> &Bytes {
         &self.query_plan
     }
 }

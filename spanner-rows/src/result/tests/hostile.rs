@@ -339,7 +339,7 @@ fn parts_of_metadata_and_statistics_again_and_again() {
     assert!(reader.next().unwrap().is_none());
     assert_eq!(reader.row_type().unwrap().len(), 20_000);
     let stats = reader.stats().unwrap();
-    assert_eq!(stats.query_plan().len(), 1 << 20);
+    assert_eq!(stats.query_plan_bytes().len(), 1 << 20);
     assert_eq!(stats.query_stats().count(), 1);
     assert!(begun.elapsed() < LONG);
 }

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use prost::Message as _;
 use prost_types::value::Kind;
 
 use crate::proto::spanner;
 use crate::proto::spanner::transaction_options::Mode;
 use crate::proto::spanner::transaction_options::read_only::TimestampBound as Bound;
 use crate::{
-    Field, OwnedValue, RowType, Timestamp, TimestampBound, Type, TypeAnnotation, TypeCode,
+    Field, OwnedValue, PlanNode, PlanNodeKind, PlanValue, QueryPlan, RowType, Timestamp,
+    TimestampBound, Type, TypeAnnotation, TypeCode,
 };
 
 pub(super) fn to_struct_type(row_type: &RowType) -> spanner::StructType {
@@ -79,26 +81,6 @@ pub(super) fn to_timestamp(timestamp: Timestamp) -> prost_types::Timestamp {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn types_survive_the_way_there_and_back() {
-        let inner = RowType::new([
-            Field::new("", Type::new(TypeCode::Unknown(99))),
-            Field::new("e", Type::new(TypeCode::Enum).with_proto_type("a.B")),
-        ]);
-        let numeric = Type::new(TypeCode::Numeric).with_annotation(TypeAnnotation::PgNumeric);
-        for ty in [
-            Type::array(Type::structure(inner)),
-            Type::array(Type::array(numeric)),
-        ] {
-            assert_eq!(from_type(&to_type(&ty)), ty);
-        }
-    }
-}
-
 /// How a read-only transaction is bound in time; `None` when it is none, or has no time
 /// that there is.
 pub(super) fn from_options(options: &spanner::TransactionOptions) -> Option<TimestampBound> {
@@ -122,4 +104,89 @@ pub(super) fn from_options(options: &spanner::TransactionOptions) -> Option<Time
 
 fn from_timestamp(time: &prost_types::Timestamp) -> Option<Timestamp> {
     Timestamp::new(time.seconds, u32::try_from(time.nanos).ok()?)
+}
+
+pub(super) fn to_query_plan(plan: &QueryPlan) -> spanner::QueryPlan {
+    let advice = plan.index_advice.iter();
+    spanner::QueryPlan {
+        plan_nodes: plan.nodes.iter().map(to_plan_node).collect(),
+        query_advice: (!plan.index_advice.is_empty()).then(|| spanner::QueryAdvisorResult {
+            index_advice: advice
+                .map(|advice| spanner::query_advisor_result::IndexAdvice {
+                    ddl: advice.ddl.clone(),
+                    improvement_factor: advice.improvement_factor,
+                })
+                .collect(),
+        }),
+    }
+}
+
+fn to_plan_node(node: &PlanNode) -> spanner::PlanNode {
+    let links = node.children.iter();
+    let short = node.short_representation.as_ref();
+    spanner::PlanNode {
+        index: node.index,
+        kind: match node.kind {
+            PlanNodeKind::Unspecified => 0,
+            PlanNodeKind::Relational => 1,
+            PlanNodeKind::Scalar => 2,
+        },
+        display_name: node.display_name.clone(),
+        child_links: links
+            .map(|link| spanner::plan_node::ChildLink {
+                child_index: link.child_index,
+                r#type: link.kind.clone(),
+                variable: link.variable.clone(),
+            })
+            .collect(),
+        short_representation: short.map(|short| spanner::plan_node::ShortRepresentation {
+            description: short.description.clone(),
+            subqueries: short.subqueries.iter().cloned().collect(),
+        }),
+        metadata: to_struct(&node.metadata).encode_to_vec().into(),
+        execution_stats: to_struct(&node.execution_stats).encode_to_vec().into(),
+    }
+}
+
+fn to_struct(entries: &[(String, PlanValue)]) -> prost_types::Struct {
+    let entries = entries.iter();
+    prost_types::Struct {
+        fields: entries
+            .map(|(name, value)| (name.clone(), to_plan_value(value)))
+            .collect(),
+    }
+}
+
+fn to_plan_value(value: &PlanValue) -> prost_types::Value {
+    let kind = match value {
+        PlanValue::Null => Kind::NullValue(0),
+        PlanValue::Bool(value) => Kind::BoolValue(*value),
+        PlanValue::Number(value) => Kind::NumberValue(*value),
+        PlanValue::String(text) => Kind::StringValue(text.clone()),
+        PlanValue::List(list) => Kind::ListValue(prost_types::ListValue {
+            values: list.iter().map(to_plan_value).collect(),
+        }),
+        PlanValue::Object(entries) => Kind::StructValue(to_struct(entries)),
+    };
+    prost_types::Value { kind: Some(kind) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_survive_the_way_there_and_back() {
+        let inner = RowType::new([
+            Field::new("", Type::new(TypeCode::Unknown(99))),
+            Field::new("e", Type::new(TypeCode::Enum).with_proto_type("a.B")),
+        ]);
+        let numeric = Type::new(TypeCode::Numeric).with_annotation(TypeAnnotation::PgNumeric);
+        for ty in [
+            Type::array(Type::structure(inner)),
+            Type::array(Type::array(numeric)),
+        ] {
+            assert_eq!(from_type(&to_type(&ty)), ty);
+        }
+    }
 }

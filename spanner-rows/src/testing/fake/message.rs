@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use prost::Message as _;
 
-use super::convert::{to_struct_type, to_timestamp};
+use super::convert::{to_query_plan, to_struct_type, to_timestamp};
 use crate::proto::spanner::result_set_stats::RowCount;
 use crate::proto::spanner::{
     MultiplexedSessionPrecommitToken, PartialResultSet, ResultSetMetadata, ResultSetStats,
     Transaction,
 };
-use crate::{Field, OwnedValue, RowType, Timestamp, ToColumn, Type, ValueWriter};
+use crate::{Field, OwnedValue, QueryPlan, RowType, Timestamp, ToColumn, Type, ValueWriter};
 
 /// One message of a streamed result (`google.spanner.v1.PartialResultSet`), to be put into a script.
 ///
@@ -114,6 +114,25 @@ impl Message {
         stats: impl IntoIterator<Item = (K, V)>,
     ) -> Self {
         self.stats().query_stats = encode_query_stats(stats);
+        self
+    }
+
+    /// Adds how the statement is executed (`stats.query_plan`).
+    #[must_use]
+    pub fn query_plan(mut self, plan: &QueryPlan) -> Self {
+        self.stats().query_plan = Some(to_query_plan(plan));
+        self
+    }
+
+    /// Adds parameters that the statement names and the request did not give (`metadata.undeclared_parameters`).
+    #[must_use]
+    pub fn undeclared_parameters<N: Into<Box<str>>, T: Into<Type>>(
+        mut self,
+        parameters: impl IntoIterator<Item = (N, T)>,
+    ) -> Self {
+        let fields = parameters.into_iter();
+        let fields = RowType::new(fields.map(|(name, ty)| Field::new(name, ty.into())));
+        self.metadata().undeclared_parameters = Some(to_struct_type(&fields));
         self
     }
 

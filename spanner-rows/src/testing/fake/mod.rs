@@ -7,7 +7,7 @@
 //! | `answer`, `step`, `message`, `failure` | what a test writes as an answer |
 //! | `rows`, `to_row`, `cutter`, `prepared` | answers made of rows: encoded, cut, ready to be sent |
 //! | `body` | plays an answer |
-//! | `request` | what a test asks about requests |
+//! | `request`, `request_options` | what a test asks about requests |
 
 mod answer;
 mod body;
@@ -18,6 +18,7 @@ mod io;
 mod message;
 mod prepared;
 mod request;
+mod request_options;
 mod rows;
 mod server;
 mod service;

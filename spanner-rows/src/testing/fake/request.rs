@@ -6,14 +6,14 @@ use bytes::Bytes;
 use http::HeaderMap;
 use prost::Message as _;
 
-use super::convert::{from_list, from_options, from_type, from_value};
+use super::convert::{from_list, from_type, from_value};
 use super::failure::Failure;
 use crate::proto::spanner::transaction_selector::Selector;
 use crate::proto::spanner::{
     BeginTransactionRequest, CommitRequest, CreateSessionRequest, ExecuteSqlRequest,
     GetSessionRequest, KeySet, ReadRequest, RollbackRequest, TransactionSelector, key_range,
 };
-use crate::{OwnedValue, TimestampBound, Type};
+use crate::{OwnedValue, Type};
 
 /// A request that [`FakeSpanner`](super::FakeSpanner) received.
 ///
@@ -181,12 +181,6 @@ impl Request {
         self.sql_request()?.param_types.get(name).map(from_type)
     }
 
-    /// How the statement is to be executed: 0 NORMAL, 1 PLAN, 2 PROFILE, 3 WITH_STATS, 4 WITH_PLAN_AND_STATS.
-    #[must_use]
-    pub fn query_mode(&self) -> i32 {
-        self.sql_request().map_or(0, |request| request.query_mode)
-    }
-
     /// The table.
     #[must_use]
     pub fn table(&self) -> &str {
@@ -284,26 +278,6 @@ impl Request {
             Some(Selector::SingleUse(_)) => RequestTransaction::SingleUse,
             Some(Selector::Begin(_)) => RequestTransaction::Begin,
             Some(Selector::Id(id)) => RequestTransaction::Id(id.clone()),
-        }
-    }
-
-    /// The timestamp bound of a read-only transaction: of the one that a statement or a
-    /// read is or begins, or that `BeginTransaction` begins. Who names none asks for
-    /// [`Strong`](TimestampBound::Strong), but in a transaction that has begun there is none.
-    #[must_use]
-    pub fn timestamp_bound(&self) -> Option<TimestampBound> {
-        match &self.content {
-            Content::Begin(request) => from_options(request.options.as_ref()?),
-            Content::Sql(_) | Content::Read(_) => {
-                match self.selector().and_then(|it| it.selector.as_ref()) {
-                    None => Some(TimestampBound::Strong),
-                    Some(Selector::SingleUse(options) | Selector::Begin(options)) => {
-                        from_options(options)
-                    }
-                    Some(Selector::Id(_)) => None,
-                }
-            }
-            _ => None,
         }
     }
 

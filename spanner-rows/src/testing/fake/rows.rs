@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::convert::to_struct_type;
+use super::convert::{to_query_plan, to_struct_type};
 use super::cutter::Cut;
 use super::failure::Failure;
 use super::message::encode_query_stats;
@@ -14,7 +14,7 @@ use super::to_row::{RowWriter, ToRow};
 use crate::proto::spanner::result_set_stats::RowCount;
 use crate::wire::reader::Span;
 use crate::wire::value::Elements;
-use crate::{Field, ListWriter, OwnedValue, RowType, SpannerEncode, Type};
+use crate::{Field, ListWriter, OwnedValue, QueryPlan, RowType, SpannerEncode, Type};
 
 /// Bytes of values in a message, unless the test says otherwise.
 const MESSAGE_SIZE: usize = 32 * 1024;
@@ -260,6 +260,13 @@ impl Rows {
         self
     }
 
+    /// Sends how the statement is executed with the last message (`stats.query_plan`).
+    #[must_use]
+    pub fn query_plan(mut self, plan: &QueryPlan) -> Self {
+        self.layout.stats.get_or_insert_default().query_plan = Some(to_query_plan(plan));
+        self
+    }
+
     /// Sends the number of rows that DML changed with the last message (`stats.row_count_exact`).
     #[must_use]
     pub fn row_count(mut self, rows: i64) -> Self {
@@ -399,6 +406,14 @@ impl RowsAnswer {
         self.prepare(Selection {
             columns: (0..self.rows.row_type.len()).collect(),
             rows: self.rows.values.rows(),
+        })
+    }
+
+    /// No rows, with all columns: what a statement is answered with that is not run.
+    pub(super) fn none(&self) -> Arc<PreparedRows> {
+        self.prepare(Selection {
+            columns: (0..self.rows.row_type.len()).collect(),
+            rows: 0,
         })
     }
 

@@ -21,6 +21,7 @@ use super::rows::RowsAnswer;
 use super::state::State;
 use super::step::Step;
 use super::unary::Unary;
+use crate::QueryMode;
 use crate::proto::spanner::ResultSet;
 use crate::proto::spanner_server::spanner_server::SpannerServer;
 use crate::wire::value::ELEMENT_TAG;
@@ -132,6 +133,7 @@ fn result(state: &State, request: &Request) -> Result<Script, Failure> {
             let transaction = state.transaction_of(request.selector());
             let prepared = match request.content() {
                 Content::Read(read) => rows.columns(&read.table, &read.columns, read.limit)?,
+                _ if request.query_mode() == QueryMode::Plan => rows.none(),
                 _ => rows.all(),
             };
             let Some(first) = prepared.position(request.resume_token()) else {

@@ -52,7 +52,7 @@ async fn statements_are_taken_down() {
     assert_eq!(request.param("p"), Some(text("7")));
     assert_eq!(request.param_type("p"), Some(Type::new(TypeCode::Int64)));
     assert_eq!(request.param("q"), None);
-    assert_eq!(request.query_mode(), 2);
+    assert_eq!(request.query_mode(), crate::QueryMode::Profile);
     assert_eq!(request.partition_token(), b"part");
     assert_eq!(request.header("x-goog-request-params"), Some("session=s"));
     assert_eq!(
