@@ -216,6 +216,13 @@ impl Status {
         self
     }
 
+    /// What the server's words mean here, before them.
+    #[cfg(feature = "client")]
+    pub(crate) fn explained(mut self, meaning: &str) -> Self {
+        self.0.message = format!("{meaning}: {}", self.0.message);
+        self
+    }
+
     /// The code.
     #[must_use]
     pub const fn code(&self) -> Code {
@@ -256,7 +263,8 @@ impl Status {
     /// Whether the server does not know the session of the request (any more).
     ///
     /// A client then makes another session; a read that has not begun is sent
-    /// again on it, so this is seen only in the middle of a result.
+    /// again on it, so this is seen only in the middle of a result, and in a
+    /// transaction, which is lost with its session.
     #[must_use]
     pub fn is_session_not_found(&self) -> bool {
         // The text is promised by the service, the details are not always there.

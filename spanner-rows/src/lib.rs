@@ -89,6 +89,7 @@ pub use client::{
     options::{DirectedReads, LockHint, OrderBy, Priority, QueryMode, ReplicaType, Replicas},
     query::Query,
     read::Read,
+    read_only::{ReadOnlyBuilder, ReadOnlyTransaction},
 };
 pub use error::{Code, Error, ErrorKind, Status};
 pub use result::batch::{BatchRows, RowBatch};

@@ -16,6 +16,7 @@
 //! | `large` | results of many messages, values longer than one |
 //! | `reads` | reads by key, range and index |
 //! | `bounds` | every timestamp bound |
+//! | `read_only` | transactions of several queries |
 //! | `methods` | every way to take rows from a stream |
 //! | `errors` | what is wrong and how it is told |
 
@@ -30,6 +31,7 @@ mod more_types;
 mod params;
 mod postgres;
 mod protos;
+mod read_only;
 mod reads;
 mod structs;
 mod support;

@@ -70,6 +70,11 @@ pub enum TimestampBound {
 }
 
 impl TimestampBound {
+    /// Whether the server chooses the time, which it does for single reads only.
+    pub(super) const fn is_single_use(self) -> bool {
+        matches!(self, Self::MinReadTimestamp(_) | Self::MaxStaleness(_))
+    }
+
     /// Says what is wrong with the bound.
     pub(super) fn check(self) -> Result<(), Error> {
         match self {

@@ -7,19 +7,26 @@
 //! * `headers`: what every call carries besides its message, and request ids
 //! * `request`: encoding requests, and sending one as often as its result needs it
 //! * `query`, `read`, `key`: the requests
+//! * `read_only`, `snapshot`, `begin`: read-only transactions; how one begins with its first
+//!   statement, or with a call of its own
+//! * `origin`: where a request runs: alone or in a transaction
 //! * `settings`, `options`, `bound`: what both can be told
 
+mod begin;
 pub(crate) mod bound;
 pub(crate) mod builder;
 mod database;
 mod headers;
 pub(crate) mod key;
 pub(crate) mod options;
+mod origin;
 pub(crate) mod query;
 pub(crate) mod read;
+pub(crate) mod read_only;
 mod request;
 mod session;
 mod settings;
+mod snapshot;
 
 #[cfg(test)]
 mod request_tests;
@@ -38,6 +45,7 @@ use database::DatabaseName;
 use headers::Headers;
 use query::Query;
 use read::Read;
+use read_only::ReadOnlyBuilder;
 use session::{Session, Sessions};
 use settings::Defaults;
 
@@ -106,7 +114,7 @@ impl Client {
     /// It reads in a transaction of its own, and the latest data unless
     /// [`Query::timestamp_bound`] says otherwise.
     pub fn query(&self, sql: impl Into<String>) -> Query {
-        Query::new(self.clone(), sql.into())
+        Query::new(self.clone().into(), sql.into())
     }
 
     /// A read of rows of a table by their keys, without SQL.
@@ -114,7 +122,29 @@ impl Client {
     /// The columns are those that the row type `T` names. It reads in a transaction of
     /// its own, and the latest data unless [`Read::timestamp_bound`] says otherwise.
     pub fn read<T>(&self, table: impl Into<String>) -> Read<T> {
-        Read::new(self.clone(), table.into())
+        Read::new(self.clone().into(), table.into())
+    }
+
+    /// A read-only transaction: queries and reads that all see one point in time.
+    ///
+    /// ```no_run
+    /// # async fn example(client: spanner_rows::Client) -> Result<(), spanner_rows::Error> {
+    /// use std::time::Duration;
+    /// use spanner_rows::TimestampBound;
+    ///
+    /// let minute_ago = TimestampBound::ExactStaleness(Duration::from_secs(60));
+    /// let snapshot = client.read_only().timestamp_bound(minute_ago).start()?;
+    /// let mut singers = snapshot.query("SELECT SingerId FROM Singers").rows::<(i64,)>().await?;
+    /// while let Some((singer,)) = singers.next().await? {
+    ///     let albums = snapshot.query("SELECT COUNT(*) FROM Albums WHERE SingerId = @singer");
+    ///     let (albums,): (i64,) = albums.param("singer", singer).one().await?;
+    ///     println!("{singer}: {albums}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn read_only(&self) -> ReadOnlyBuilder {
+        ReadOnlyBuilder::new(self.clone())
     }
 
     /// The name of the database, `projects/P/instances/I/databases/D`.

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::Client;
 use super::options::QueryMode;
+use super::origin::Origin;
 use super::request::{ReadCall, put_integer, tag};
 use super::settings::{CallSettings, Optimizer, methods_of_settings};
 use crate::error::Error;
@@ -33,7 +33,7 @@ const ENTRY: u8 = tag(1);
 const KEY: u8 = tag(1);
 const VALUE: u8 = tag(2);
 
-/// A query that is being put together, made by [`Client::query`].
+/// A query that is being put together, made by [`Client::query`](crate::Client::query).
 ///
 /// ```no_run
 /// # async fn example(client: spanner_rows::Client) -> Result<(), spanner_rows::Error> {
@@ -51,7 +51,7 @@ const VALUE: u8 = tag(2);
 #[derive(Clone)]
 #[must_use = "a query does nothing until rows are asked for"]
 pub struct Query {
-    client: Client,
+    origin: Origin,
     sql: String,
     names: Vec<String>,
     /// The fields `params` and `param_types`, encoded without their own tags.
@@ -65,9 +65,9 @@ pub struct Query {
 }
 
 impl Query {
-    pub(super) const fn new(client: Client, sql: String) -> Self {
+    pub(super) const fn new(origin: Origin, sql: String) -> Self {
         Self {
-            client,
+            origin,
             sql,
             names: Vec::new(),
             params: Vec::new(),
@@ -168,7 +168,7 @@ impl Query {
     /// Cancel safe: the query is then cancelled.
     pub async fn rows<T: SpannerRow>(self) -> Result<RowStream<T>, Error> {
         let call = self.encode()?;
-        self.client.send(call, &self.settings).await
+        self.origin.send(call, &self.settings).await
     }
 
     /// The only row of the result.
@@ -228,7 +228,7 @@ impl Query {
         self.put_options(&mut fields);
         Ok(ReadCall {
             method: Method::ExecuteStreamingSql,
-            selector: self.settings.single_use()?,
+            selector: self.origin.selector(&self.settings)?,
             fields,
             token_tag: RESUME_TOKEN,
         })
@@ -236,7 +236,7 @@ impl Query {
 
     fn put_options(&self, fields: &mut Vec<u8>) {
         put_integer(fields, QUERY_MODE, self.mode.number());
-        let defaults = self.client.defaults();
+        let defaults = self.origin.client().defaults();
         let version = either(&self.optimizer.version, &defaults.optimizer.version);
         let package = either(
             &self.optimizer.statistics_package,

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::Client;
 use super::key::{Key, KeyRange, put_key};
 use super::options::{LockHint, OrderBy};
+use super::origin::Origin;
 use super::request::{ReadCall, integer_tag, put_integer, tag};
 use super::settings::{CallSettings, methods_of_settings};
 use crate::error::Error;
@@ -33,7 +33,7 @@ const KEYS: u8 = tag(1);
 const RANGES: u8 = tag(2);
 const ALL: u8 = integer_tag(3);
 
-/// A read that is being put together, made by [`Client::read`].
+/// A read that is being put together, made by [`Client::read`](crate::Client::read).
 ///
 /// The columns are those that the row names: the fields of a derived struct.
 /// Which rows are read must be said: by [`key`](Self::key), [`keys`](Self::keys)
@@ -55,7 +55,7 @@ const ALL: u8 = integer_tag(3);
 /// ```
 #[must_use = "a read does nothing until rows are asked for"]
 pub struct Read<T> {
-    client: Client,
+    origin: Origin,
     table: String,
     index: String,
     columns: Option<Vec<String>>,
@@ -71,9 +71,9 @@ pub struct Read<T> {
 }
 
 impl<T> Read<T> {
-    pub(super) const fn new(client: Client, table: String) -> Self {
+    pub(super) const fn new(origin: Origin, table: String) -> Self {
         Self {
-            client,
+            origin,
             table,
             index: String::new(),
             columns: None,
@@ -176,7 +176,7 @@ impl<T: SpannerRow> Read<T> {
     /// Cancel safe: the read is then cancelled.
     pub async fn rows(self) -> Result<RowStream<T>, Error> {
         let call = self.encode()?;
-        self.client.send(call, &self.settings).await
+        self.origin.send(call, &self.settings).await
     }
 
     /// The only row of the result.
@@ -253,7 +253,7 @@ impl<T: SpannerRow> Read<T> {
         put_bytes(&mut fields, KEY_SET, &self.key_set);
         let limit = self.limit.unwrap_or(0).min(i64::MAX as u64);
         put_integer(&mut fields, LIMIT_FIELD, limit);
-        let (settings, defaults) = (&self.settings, self.client.defaults());
+        let (settings, defaults) = (&self.settings, self.origin.client().defaults());
         settings.put_options(
             &mut fields,
             defaults,
@@ -272,7 +272,7 @@ impl<T: SpannerRow> Read<T> {
         );
         Ok(ReadCall {
             method: Method::StreamingRead,
-            selector: self.settings.single_use()?,
+            selector: self.origin.selector(&self.settings)?,
             fields,
             token_tag: RESUME_TOKEN,
         })
@@ -303,7 +303,7 @@ fn put_columns(out: &mut Vec<u8>, columns: &[String]) {
 impl<T> Clone for Read<T> {
     fn clone(&self) -> Self {
         Self {
-            client: self.client.clone(),
+            origin: self.origin.clone(),
             table: self.table.clone(),
             index: self.index.clone(),
             columns: self.columns.clone(),

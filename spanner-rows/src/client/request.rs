@@ -32,8 +32,9 @@ pub(super) const fn integer_tag(field: u8) -> u8 {
     field << 3
 }
 
-/// `ExecuteSqlRequest` and `ReadRequest` agree in these two fields.
-const SESSION: u8 = tag(1);
+/// `ExecuteSqlRequest` and `ReadRequest` agree in these two fields, and
+/// `BeginTransactionRequest` in the first.
+pub(super) const SESSION: u8 = tag(1);
 const TRANSACTION: u8 = tag(2);
 
 /// Field `single_use` of `google.spanner.v1.TransactionSelector`.
@@ -55,7 +56,7 @@ pub(super) const STRONG_READ: &[u8] = &[
 #[derive(Debug)]
 pub(super) struct ReadCall {
     pub(super) method: Method,
-    /// The content of `transaction`.
+    /// The content of `transaction`; empty where it is not known yet.
     pub(super) selector: Cow<'static, [u8]>,
     /// The fields of the request behind the transaction.
     pub(super) fields: Vec<u8>,
@@ -102,7 +103,7 @@ impl Client {
 }
 
 /// The whole request.
-fn body(session: &Session, selector: &[u8], fields: &[u8]) -> Bytes {
+pub(super) fn body(session: &Session, selector: &[u8], fields: &[u8]) -> Bytes {
     let len = session.name().len() + selector.len() + fields.len() + 8;
     let mut body = Vec::with_capacity(len);
     put_bytes(&mut body, SESSION, session.name().as_bytes());
@@ -169,26 +170,41 @@ impl Opener for Sender {
 }
 
 /// One attempt of a request.
-struct Attempt {
-    client: Arc<Inner>,
-    id: Arc<str>,
-    method: Method,
-    deadline: Option<Instant>,
+pub(super) struct Attempt {
+    pub(super) client: Arc<Inner>,
+    pub(super) id: Arc<str>,
+    pub(super) method: Method,
+    pub(super) deadline: Option<Instant>,
 }
 
 impl Attempt {
-    async fn send(self, session: Arc<Session>, body: Bytes) -> Result<Box<dyn Messages>, Status> {
-        let headers = self.headers(&session);
-        let call = Call {
-            method: self.method,
-            headers: headers.map_err(|error| Status::new(Code::Internal, error.to_string()))?,
-            body,
-        };
+    pub(super) async fn send(
+        self,
+        session: Arc<Session>,
+        body: Bytes,
+    ) -> Result<Box<dyn Messages>, Status> {
+        let call = self.call(&session, body)?;
         let id = self.id;
         match self.client.transport.open(call).await {
             Ok(messages) => Ok(Box::new(Named { messages, id })),
             Err(status) => Err(status.with_request_id(id)),
         }
+    }
+
+    /// Sends a request whose answer is one message.
+    pub(super) async fn unary(self, session: &Session, body: Bytes) -> Result<Bytes, Status> {
+        let call = self.call(session, body)?;
+        let answer = self.client.transport.unary(call).await;
+        answer.map_err(|status| status.with_request_id(self.id))
+    }
+
+    fn call(&self, session: &Session, body: Bytes) -> Result<Call, Status> {
+        let headers = self.headers(session);
+        Ok(Call {
+            method: self.method,
+            headers: headers.map_err(|error| Status::new(Code::Internal, error.to_string()))?,
+            body,
+        })
     }
 
     fn headers(&self, session: &Session) -> Result<HeaderMap, Error> {
@@ -202,7 +218,7 @@ impl Attempt {
 }
 
 /// The request with a resume token; fields may stand in any order on the wire.
-fn with_token(body: &Bytes, tag: u8, token: &[u8]) -> Bytes {
+pub(super) fn with_token(body: &Bytes, tag: u8, token: &[u8]) -> Bytes {
     if token.is_empty() {
         return body.clone();
     }

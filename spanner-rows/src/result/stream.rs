@@ -30,6 +30,8 @@ use crate::wire::{ResultMetadata, ResultStats, RowType};
 pub struct RowStream<T: SpannerRow> {
     source: Source,
     rows: RowReader<T>,
+    /// The time of the transaction, if the stream is of one that has begun.
+    read_at: Option<Timestamp>,
 }
 
 impl<T: SpannerRow> RowStream<T> {
@@ -43,6 +45,7 @@ impl<T: SpannerRow> RowStream<T> {
         let mut stream = Self {
             source: Source::new(opener, settings, started),
             rows: RowReader::new(settings),
+            read_at: None,
         };
         // What fails before any metadata came is told here, all else later.
         let received = |rows: &mut RowReader<T>| match rows.row_type() {
@@ -55,6 +58,12 @@ impl<T: SpannerRow> RowStream<T> {
             Some(_) => Ok(stream),
             None => Err(Error::protocol("the result ended without metadata")),
         }
+    }
+
+    /// The stream is of a transaction, which sees this point in time.
+    pub(crate) fn reading_at(mut self, time: Option<Timestamp>) -> Self {
+        self.read_at = time;
+        self
     }
 
     /// Lends the next row, or `None` at the end of the result.
@@ -356,10 +365,11 @@ impl<T: SpannerRow> RowStream<T> {
     }
 
     /// The point in time that the rows show; `None` before the first rows are
-    /// there, because until then a restart may change it.
+    /// there, because until then a restart may change it. In a transaction, which has one
+    /// for all, it is known at once.
     #[must_use]
     pub fn read_timestamp(&self) -> Option<Timestamp> {
-        self.rows.read_timestamp()
+        self.read_at.or_else(|| self.rows.read_timestamp())
     }
 
     /// What the server says of the work that the statement was; `None` before

@@ -40,6 +40,7 @@ pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// A call of the data service (`google.spanner.v1.Spanner`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
+    BeginTransaction,
     CreateSession,
     ExecuteStreamingSql,
     StreamingRead,
@@ -48,6 +49,7 @@ pub(crate) enum Method {
 impl Method {
     const fn path(self) -> &'static str {
         match self {
+            Self::BeginTransaction => "/google.spanner.v1.Spanner/BeginTransaction",
             Self::CreateSession => "/google.spanner.v1.Spanner/CreateSession",
             Self::ExecuteStreamingSql => "/google.spanner.v1.Spanner/ExecuteStreamingSql",
             Self::StreamingRead => "/google.spanner.v1.Spanner/StreamingRead",

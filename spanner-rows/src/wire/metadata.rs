@@ -101,6 +101,34 @@ impl MetadataParts {
 }
 
 impl ResultMetadata {
+    /// What a `google.spanner.v1.PartialResultSet` says of its transaction, without a look
+    /// at anything else in it.
+    #[cfg(feature = "client")]
+    pub(crate) fn of_transaction_in(message: &[u8]) -> Result<Self, WireError> {
+        let mut found = Self::default();
+        let mut fields = Fields::new(message, Span::whole(message));
+        while let Some(field) = fields.next()? {
+            if field.tag.field != 1 {
+                continue;
+            }
+            let mut metadata = Fields::new(message, field.message()?);
+            while let Some(field) = metadata.next()? {
+                if field.tag.field == 2 {
+                    found.read_transaction(message, field.message()?)?;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The same from a `google.spanner.v1.Transaction`.
+    #[cfg(feature = "client")]
+    pub(crate) fn of_transaction(message: &[u8]) -> Result<Self, WireError> {
+        let mut found = Self::default();
+        found.read_transaction(message, Span::whole(message))?;
+        Ok(found)
+    }
+
     /// `google.spanner.v1.Transaction`.
     fn read_transaction(&mut self, wire: &[u8], span: Span) -> Result<(), WireError> {
         let mut fields = Fields::new(wire, span);

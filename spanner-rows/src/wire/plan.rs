@@ -129,7 +129,7 @@ impl QueryPlan {
     /// Reads a serialised `QueryPlan`.
     pub(super) fn parse(wire: &[u8]) -> Result<Self, WireError> {
         let mut plan = Self::default();
-        let mut fields = Fields::new(wire, whole(wire));
+        let mut fields = Fields::new(wire, Span::whole(wire));
         while let Some(field) = fields.next()? {
             match field.tag.field {
                 1 => plan.nodes.push(PlanNode::parse(wire, field.message()?)?),
@@ -400,13 +400,6 @@ fn get<'a>(entries: &'a [(String, PlanValue)], name: &str) -> Option<&'a PlanVal
 
 fn text(wire: &[u8], span: Span) -> Result<String, WireError> {
     string(wire, span).map(str::to_owned)
-}
-
-const fn whole(wire: &[u8]) -> Span {
-    Span {
-        start: 0,
-        end: wire.len(),
-    }
 }
 
 #[cfg(all(test, feature = "client"))]

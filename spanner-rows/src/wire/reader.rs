@@ -33,6 +33,14 @@ pub(crate) struct Span {
 }
 
 impl Span {
+    /// All of a buffer.
+    pub(crate) const fn whole(buf: &[u8]) -> Self {
+        Self {
+            start: 0,
+            end: buf.len(),
+        }
+    }
+
     pub(crate) fn of(self, buf: &[u8]) -> &[u8] {
         buf.get(self.start..self.end).unwrap_or_default()
     }
