@@ -35,6 +35,8 @@
 //! * rows: [`SpannerRow`] (the derive and the trait), tuples, [`Row`] without a struct
 //! * columns: the implementations of [`FromColumn`]; [`Value`] for any type
 //! * reading: [`Client`], [`Query`], [`Read`], [`RowStream`], [`RowBatch`]
+//! * which state of the database: [`TimestampBound`], [`ReadOnlyTransaction`]
+//! * plans and figures: [`QueryMode`], [`ResultStats`], [`QueryPlan`]
 //! * what can go wrong: [`Error`], [`RetrySettings`]
 //! * tests of your own: [`testing`]
 //! * another transport: [`RowReader`]

@@ -1,4 +1,7 @@
 //! Read-only transactions: one state of the database, whatever is written meanwhile.
+//!
+//! The emulator keeps one transaction for each session, unlike the service: when the next
+//! one begins, it forgets the one before. So two that live at once have two clients here.
 
 use std::time::{Duration, Instant};
 
@@ -61,7 +64,8 @@ async fn when_it_begins_decides() {
         return;
     };
     let started = client.read_only().start().unwrap();
-    let begun = client.read_only().begin().await.unwrap();
+    let other = support::client(&database).await;
+    let begun = other.read_only().begin().await.unwrap();
     let time = begun.read_timestamp().expect("it has begun");
     insert(&database, 3, 4).await;
     assert_eq!(seen(&started).await.0, 4);
@@ -84,18 +88,14 @@ async fn bounds_of_transactions() {
     let at = |bound| client.read_only().timestamp_bound(bound);
     let read_timestamp = at(TimestampBound::ReadTimestamp(then));
     let exact_staleness = at(TimestampBound::ExactStaleness(then_here.elapsed()));
-    for transaction in [
-        read_timestamp.clone().start().unwrap(),
-        read_timestamp.begin().await.unwrap(),
-    ] {
-        assert_eq!(seen(&transaction).await, (3, 3, then));
-    }
-    for transaction in [
-        exact_staleness.clone().start().unwrap(),
-        exact_staleness.begin().await.unwrap(),
-    ] {
-        assert_eq!(seen(&transaction).await.0, 3);
-    }
+    let transaction = read_timestamp.clone().start().unwrap();
+    assert_eq!(seen(&transaction).await, (3, 3, then));
+    let transaction = read_timestamp.begin().await.unwrap();
+    assert_eq!(seen(&transaction).await, (3, 3, then));
+    let transaction = exact_staleness.clone().start().unwrap();
+    assert_eq!(seen(&transaction).await.0, 3);
+    let transaction = exact_staleness.begin().await.unwrap();
+    assert_eq!(seen(&transaction).await.0, 3);
     let strong = at(TimestampBound::Strong).start().unwrap();
     assert_eq!(seen(&strong).await.0, 4);
 }
