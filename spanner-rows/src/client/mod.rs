@@ -35,6 +35,8 @@ mod session_tests;
 #[cfg(test)]
 mod settings_tests;
 #[cfg(test)]
+mod snapshot_tests;
+#[cfg(test)]
 mod test_transport;
 
 use std::fmt;
