@@ -286,3 +286,22 @@ async fn nothing_is_traced_unless_asked_for() {
             .contains_key("x-goog-spanner-end-to-end-tracing")
     );
 }
+
+/// Each part of the optimizer's options, request options included, stands alone.
+#[tokio::test(start_paused = true)]
+async fn one_option_of_several() {
+    let options = |version: &str, package: &str| {
+        Some(theirs::execute_sql_request::QueryOptions {
+            optimizer_version: version.to_owned(),
+            optimizer_statistics_package: package.to_owned(),
+        })
+    };
+    let (_, request) = sent(|client| client.query("SELECT 1").optimizer_version("5")).await;
+    assert_eq!(request.query_options, options("5", ""));
+    let package = |client: &Client| client.query("SELECT 1").optimizer_statistics_package("p");
+    let (_, request) = sent(package).await;
+    assert_eq!(request.query_options, options("", "p"));
+    let (_, request) = sent(|client| client.query("SELECT 1").request_tag("tag")).await;
+    let request = request.request_options.unwrap();
+    assert_eq!((&*request.request_tag, request.priority), ("tag", 0));
+}
