@@ -350,10 +350,17 @@ fn check_references(ctxt: &Ctxt, fields: &[Field<'_>], lifetime: Option<&Lifetim
             ctxt.error(span, message);
         }
         let converted = attrs.from.iter().chain(&attrs.try_from);
-        let types = std::iter::once(field.ty).chain(converted.map(|given| &given.value));
-        for ty in types {
+        let converted = converted.map(|given| (&given.value, Some(given.literal)));
+        for (ty, literal) in std::iter::once((field.ty, None)).chain(converted) {
             for_each_reference(ty, &mut |found| match found {
-                None => complete = false,
+                None => {
+                    complete = false;
+                    // The types of fields are the compiler's, which it sees in the struct; those
+                    // in attributes nobody sees but the derive.
+                    if let Some(literal) = literal {
+                        ctxt.error(literal, without_lifetime(lifetime));
+                    }
+                }
                 Some(found) if found.ident == "static" && read => {
                     let instead = match lifetime {
                         Some(lifetime) => format!("`{lifetime}`"),
@@ -374,6 +381,20 @@ fn check_references(ctxt: &Ctxt, fields: &[Field<'_>], lifetime: Option<&Lifetim
         }
     }
     complete
+}
+
+/// What to say about a reference in an attribute that has no lifetime.
+fn without_lifetime(lifetime: Option<&Lifetime>) -> String {
+    match lifetime {
+        Some(lifetime) => format!(
+            "a reference needs the lifetime of the row: write `&{lifetime}` in place of `&`"
+        ),
+        None => {
+            "a reference needs the lifetime of the row, and this struct has none: use an owned \
+             type such as `String`, or `with = \"function\"`, whose column lends its text"
+                .to_owned()
+        }
+    }
 }
 
 /// Two fields must not read one column: in reordered results it would be

@@ -183,6 +183,36 @@ fn a_row_whose_columns_are_all_absent_is_none() {
     assert!(!error.contains("FromGeo"), "{error}");
 }
 
+/// The prefix stands before the name in any case: a cure that has it once more is none.
+#[test]
+fn a_cure_for_the_case_of_a_name_leaves_the_prefix_out() {
+    #[derive(SpannerRow)]
+    struct Person {
+        first_name: String,
+    }
+
+    #[derive(SpannerRow)]
+    struct Pair {
+        #[spanner(flatten(prefix = "a_"))]
+        a: Person,
+        #[spanner(flatten(prefix = "b_"))]
+        b: Option<Person>,
+    }
+
+    let error = misfit::<Pair>(&[("a_firstname", string()), ("b_FirstName", string())]);
+    contains(
+        &error,
+        &[
+            "there is `a_firstname`: use `rename = \"firstname\"`",
+            "there is `b_FirstName`: use `rename = \"FirstName\"` or `rename_all = \"PascalCase\"`",
+        ],
+    );
+    let error = misfit::<Pair>(&[("A_first_name", string())]);
+    let cure = "it does not begin with the prefix `a_` of `flatten`; change the prefix, or name \
+                the column `a_first_name` in the SQL";
+    contains(&error, &[cure]);
+}
+
 /// Else a letter of the wrong case makes every row `None`, and nobody is told.
 #[test]
 fn absent_rows_whose_columns_are_there_in_another_case_are_told() {
@@ -192,7 +222,8 @@ fn absent_rows_whose_columns_are_there_in_another_case_are_told() {
         &error,
         &[
             "field `Trip.to`: reads the column `ToCity`",
-            "there is `to_city`: use `rename = \"to_city\"`",
+            "there is `to_city`: it does not begin with the prefix `To` of `flatten`; change the \
+             prefix, or name the column `ToCity` in the SQL",
         ],
     );
     let columns = [

@@ -249,9 +249,9 @@ impl<'a> Binder<'a> {
     fn note_near(&mut self, spec: &ColumnSpec, row_type: &RowType) {
         let mut names = Vec::new();
         push_names(spec, &self.prefix, &mut names);
-        for name in names {
+        for (prefix, name) in names {
             if let Some(position) = other_case(&name, row_type) {
-                let text = missing(&[name], row_type);
+                let text = missing(&prefix, &[name], row_type);
                 self.near.push((position, self.problem(text)));
                 return;
             }
@@ -384,7 +384,7 @@ impl<'a> Binder<'a> {
             .chain(aliases)
             .map(|name| format!("{}{name}", self.prefix))
             .collect();
-        self.report(missing(&names, row_type));
+        self.report(missing(&self.prefix, &names, row_type));
         Found::Reported
     }
 
@@ -419,16 +419,16 @@ fn has_any(spec: &ColumnSpec, prefix: &str, row_type: &RowType) -> bool {
     let mut names = Vec::new();
     push_names(spec, prefix, &mut names);
     let mut names = names.iter();
-    names.any(|name| row_type.positions(name).next().is_some())
+    names.any(|(_, name)| row_type.positions(name).next().is_some())
 }
 
-/// The names under which the columns of a field may be found.
-fn push_names(spec: &ColumnSpec, prefix: &str, names: &mut Vec<String>) {
+/// The names under which the columns of a field may be found, and the prefix in each.
+fn push_names(spec: &ColumnSpec, prefix: &str, names: &mut Vec<(String, String)>) {
     match spec.source {
         Source::At(_) => {}
         Source::Named { name, aliases } => {
             let all = std::iter::once(&name).chain(aliases);
-            names.extend(all.map(|name| format!("{prefix}{name}")));
+            names.extend(all.map(|name| (prefix.to_owned(), format!("{prefix}{name}"))));
         }
         Source::Flatten {
             prefix: inner,

@@ -2,8 +2,9 @@
 
 use crate::wire::RowType;
 
-/// A column that is there under none of `names`, of which the first counts.
-pub(super) fn missing(names: &[String], row_type: &RowType) -> String {
+/// A column that is there under none of `names`, of which the first counts. They begin
+/// with `prefix`, which comes from `flatten` and not from the field.
+pub(super) fn missing(prefix: &str, names: &[String], row_type: &RowType) -> String {
     let wanted = names.first().map(String::as_str).unwrap_or_default();
     let also = match names.get(1..) {
         Some(aliases) if !aliases.is_empty() => {
@@ -19,13 +20,7 @@ pub(super) fn missing(names: &[String], row_type: &RowType) -> String {
     let near = other_case(wanted, row_type);
     let near = near.and_then(|position| row_type.fields().get(position));
     let hint = match near.map(crate::wire::Field::name) {
-        Some(near) => format!(
-            "there is `{near}`: use `rename = \"{near}\"`{}",
-            match rule(wanted, near) {
-                Some(rule) => format!(" or `rename_all = \"{rule}\"`"),
-                None => String::new(),
-            }
-        ),
+        Some(near) => format!("there is `{near}`: {}", cure(prefix, wanted, near)),
         None => match columns().find(|name| one_letter_off(&plain(name), &plain(wanted))) {
             Some(near) => format!(
                 "did you mean `{near}`? The result has {}",
@@ -35,6 +30,21 @@ pub(super) fn missing(names: &[String], row_type: &RowType) -> String {
         },
     };
     format!("reads the column `{wanted}`{also}, which the result does not have; {hint}")
+}
+
+/// What makes a field that reads the column `wanted` read `near`.
+fn cure(prefix: &str, wanted: &str, near: &str) -> String {
+    let field = wanted.strip_prefix(prefix).unwrap_or(wanted);
+    match near.strip_prefix(prefix) {
+        Some(name) if !name.is_empty() => match rule(field, name) {
+            Some(rule) => format!("use `rename = \"{name}\"` or `rename_all = \"{rule}\"`"),
+            None => format!("use `rename = \"{name}\"`"),
+        },
+        _ => format!(
+            "it does not begin with the prefix `{prefix}` of `flatten`; change the prefix, or name \
+             the column `{wanted}` in the SQL"
+        ),
+    }
 }
 
 /// The column whose name differs from `wanted` in what case rules change.
