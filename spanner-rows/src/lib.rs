@@ -37,6 +37,7 @@
 //! * reading: [`Client`], [`Query`], [`Read`], [`RowStream`], [`RowBatch`]
 //! * which state of the database: [`TimestampBound`], [`ReadOnlyTransaction`]
 //! * plans and figures: [`QueryMode`], [`ResultStats`], [`QueryPlan`]
+//! * connecting: [`ClientBuilder`], [`TokenSource`]
 //! * what can go wrong: [`Error`], [`RetrySettings`]
 //! * tests of your own: [`testing`]
 //! * another transport: [`RowReader`]
@@ -52,6 +53,7 @@
 //!
 //! | feature | what |
 //! |---|---|
+//! | `auth` (default) | Application Default Credentials, and credentials of google-cloud-auth |
 //! | `client` (default) | [`Client`] and [`RowStream`]: gRPC over tonic, on tokio |
 //! | `derive` (default) | `#[derive(SpannerRow)]` |
 //! | `jiff` (default) | TIMESTAMP and DATE as types of jiff |
@@ -120,6 +122,8 @@ pub use spanner_derive::SpannerEnum;
 #[cfg_attr(docsrs, doc(cfg(feature = "derive")))]
 #[doc = include_str!("derive.md")]
 pub use spanner_derive::SpannerRow;
+#[cfg(feature = "client")]
+pub use transport::token::{AccessToken, TokenError, TokenFuture, TokenSource};
 pub use types::array::VecSpare;
 pub use types::base64::Base64;
 pub use types::encode::ToColumn;

@@ -13,13 +13,34 @@ use crate::error::Error;
 use crate::result::retry::RetrySettings;
 use crate::transport::Transport;
 use crate::transport::channel::TonicTransport;
+use crate::transport::credentials::Source;
 use crate::transport::endpoint::{EMULATOR_VARIABLE, Endpoint};
 use crate::transport::settings::ConnectionSettings;
+use crate::transport::tls::ClientIdentity;
+use crate::transport::token::TokenSource;
+
+/// The environment variable with the domain of the service.
+const UNIVERSE_VARIABLE: &str = "GOOGLE_CLOUD_UNIVERSE_DOMAIN";
 
 /// Switches end-to-end tracing on, if it is `true`; known to all clients of Spanner.
 const TRACING_VARIABLE: &str = "SPANNER_ENABLE_END_TO_END_TRACING";
 
 /// Settings of a [`Client`], made by [`Client::builder`].
+///
+/// # Which server, and how it is spoken to
+///
+/// | what is said | server | TLS | credentials |
+/// |---|---|---|---|
+/// | nothing | `spanner.googleapis.com:443` | yes | yes |
+/// | [`universe_domain`](Self::universe_domain) | `spanner.` and the domain, port 443 | yes | yes |
+/// | [`endpoint`](Self::endpoint) `host:port`, `https://host:port` | that one | yes | yes |
+/// | `endpoint` with an address of this machine | that one | no | given ones only |
+/// | `SPANNER_EMULATOR_HOST`, and no `endpoint` | the emulator there | no | never |
+///
+/// Credentials never go to another machine in plain text. By default they are
+/// Application Default Credentials (feature `auth`); see [`credentials`](Self::credentials),
+/// [`token_source`](Self::token_source) and [`without_credentials`](Self::without_credentials).
+/// `Debug` of the builder and of the client shows neither tokens nor keys.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), spanner_rows::Error> {
@@ -43,6 +64,17 @@ pub struct ClientBuilder {
     defaults: Defaults,
     end_to_end_tracing: Option<bool>,
     connection: ConnectionSettings,
+    universe: Option<String>,
+    credentials: Choice,
+}
+
+/// Which credentials are to be used.
+#[derive(Clone, Debug)]
+enum Choice {
+    /// Application Default Credentials, where TLS is spoken.
+    Usual,
+    None,
+    Given(Source),
 }
 
 impl ClientBuilder {
@@ -55,16 +87,109 @@ impl ClientBuilder {
             defaults: Defaults::default(),
             end_to_end_tracing: None,
             connection: ConnectionSettings::default(),
+            universe: None,
+            credentials: Choice::Usual,
         }
     }
 
-    /// The address of the server, `host:port`. It goes before the environment
+    /// The address of the server, `host:port` or `https://host:port`: a regional
+    /// or private endpoint, a proxy, a fake server. It goes before the environment
     /// variable `SPANNER_EMULATOR_HOST`.
     ///
-    /// This version connects without TLS, so it must be an address of this
-    /// machine: `127.0.0.0/8`, `[::1]` or `localhost`.
+    /// Addresses of this machine (`127.0.0.0/8`, `[::1]`, `localhost`) are spoken to
+    /// in plain text unless `https://` stands before them, all others over TLS.
     pub fn endpoint(mut self, endpoint: impl Into<String>) -> Self {
         self.endpoint = Some(endpoint.into());
+        self
+    }
+
+    /// The domain of the cloud that the database is in, for the address
+    /// `spanner.<domain>:443`. Default: the environment variable
+    /// `GOOGLE_CLOUD_UNIVERSE_DOMAIN`, or else `googleapis.com`.
+    ///
+    /// An [`endpoint`](Self::endpoint) goes before it.
+    pub fn universe_domain(mut self, domain: impl Into<String>) -> Self {
+        self.universe = Some(domain.into());
+        self
+    }
+
+    /// Certificates, in PEM form, of those who may vouch for the server, in place
+    /// of the roots that the platform trusts. May be called several times.
+    pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.connection.tls.roots.push(pem.into());
+        self
+    }
+
+    /// The certificate that the client shows (mutual TLS) with those between it and
+    /// its root, and its private key (PKCS #8, PKCS #1 or SEC 1), all in PEM form.
+    pub fn client_certificate(
+        mut self,
+        chain_pem: impl Into<Vec<u8>>,
+        key_pem: impl Into<Vec<u8>>,
+    ) -> Self {
+        let (chain, key) = (chain_pem.into(), key_pem.into());
+        self.connection.tls.identity = Some(ClientIdentity { chain, key });
+        self
+    }
+
+    /// The name that the server's certificate must be for, when that is not the
+    /// host of the [`endpoint`](Self::endpoint): behind a tunnel, say.
+    pub fn server_name(mut self, name: impl Into<String>) -> Self {
+        self.connection.tls.server_name = Some(name.into());
+        self
+    }
+
+    /// Credentials of google-cloud-auth, which a program that uses other clients
+    /// of Google's has already; default: Application Default Credentials.
+    ///
+    /// They keep and renew their tokens themselves, and say which project pays.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use google_cloud_auth::credentials::Builder;
+    /// use spanner_rows::Client;
+    ///
+    /// let credentials = Builder::default()
+    ///     .with_scopes(["https://www.googleapis.com/auth/spanner.data"])
+    ///     .with_quota_project_id("payer")
+    ///     .build()?;
+    /// let client = Client::builder("projects/p/instances/i/databases/d")
+    ///     .credentials(credentials)
+    ///     .connect()
+    ///     .await?;
+    /// # let _ = client;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "auth")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "auth")))]
+    pub fn credentials(mut self, credentials: google_cloud_auth::credentials::Credentials) -> Self {
+        self.credentials = Choice::Given(Source::Google(credentials));
+        self
+    }
+
+    /// Access tokens from the program, in place of Application Default Credentials.
+    pub fn token_source(mut self, source: impl TokenSource + 'static) -> Self {
+        self.credentials = Choice::Given(Source::Program(Arc::new(source)));
+        self
+    }
+
+    /// Sends no credentials: to a proxy that adds them, or to a server that knows
+    /// the client by its [certificate](Self::client_certificate).
+    pub fn without_credentials(mut self) -> Self {
+        self.credentials = Choice::None;
+        self
+    }
+
+    /// How many connections to the server there may be, 1 to 256. Default: 4, and 1
+    /// where plain text is spoken.
+    ///
+    /// A request takes the connection on which the fewest run; one that is not
+    /// there, or no longer, is made when a request takes it. Google's front ends run
+    /// 100 requests at once on a connection, more wait: a program that keeps *n* result
+    /// streams open needs *n* / 100. Each connection uses at most one core.
+    pub const fn channels(mut self, channels: usize) -> Self {
+        self.connection.channels = Some(channels);
         self
     }
 
@@ -180,9 +305,11 @@ impl ClientBuilder {
     ///
     /// # Errors
     ///
-    /// A setting cannot be used ([`ErrorKind::Config`](crate::ErrorKind::Config));
-    /// the server cannot be reached within half a minute or has no such
-    /// database ([`ErrorKind::Status`](crate::ErrorKind::Status)).
+    /// A setting cannot be used, or there are no credentials
+    /// ([`ErrorKind::Config`](crate::ErrorKind::Config)); the server cannot be reached
+    /// within half a minute, has no such database, or one side does not accept the
+    /// other's certificate, which is told at once
+    /// ([`ErrorKind::Status`](crate::ErrorKind::Status)).
     ///
     /// # Cancel safety
     ///
@@ -191,8 +318,12 @@ impl ClientBuilder {
         // What can be told without a server is told first.
         DatabaseName::parse(&self.database)?;
         let emulator = std::env::var_os(EMULATOR_VARIABLE);
-        let endpoint = Endpoint::resolve(self.endpoint.as_deref(), emulator.as_deref())?;
-        let transport = TonicTransport::new(&endpoint, &self.connection)?;
+        let variable = || std::env::var(UNIVERSE_VARIABLE).ok();
+        let universe = self.universe.clone().or_else(variable);
+        let universe = universe.as_deref().filter(|domain| !domain.is_empty());
+        let endpoint = Endpoint::resolve(self.endpoint.as_deref(), emulator.as_deref(), universe)?;
+        let credentials = self.credentials.of(&endpoint, universe)?;
+        let transport = TonicTransport::new(&endpoint, &self.connection, credentials)?;
         let client = self.build(Arc::new(transport), endpoint.to_string())?;
         client.session().await?;
         Ok(client)
@@ -224,4 +355,30 @@ impl ClientBuilder {
             inner: Arc::new(inner),
         })
     }
+}
+
+impl Choice {
+    /// What goes to this endpoint.
+    fn of(&self, endpoint: &Endpoint, universe: Option<&str>) -> Result<Option<Source>, Error> {
+        match self {
+            _ if endpoint.is_emulator() => Ok(None),
+            Self::None => Ok(None),
+            Self::Given(source) => Ok(Some(source.clone())),
+            Self::Usual if endpoint.is_tls() => usual(universe).map(Some),
+            Self::Usual => Ok(None),
+        }
+    }
+}
+
+#[cfg(feature = "auth")]
+fn usual(universe: Option<&str>) -> Result<Source, Error> {
+    crate::transport::credentials::google::default(universe).map(Source::Google)
+}
+
+#[cfg(not(feature = "auth"))]
+fn usual(_: Option<&str>) -> Result<Source, Error> {
+    Err(Error::config(
+        "the client has no credentials: switch the feature `auth` of spanner-rows on for Application \
+         Default Credentials, or use `ClientBuilder::token_source` or `without_credentials`",
+    ))
 }

@@ -90,14 +90,14 @@ impl Client {
     /// Connects to the database `projects/P/instances/I/databases/D` with the
     /// default settings and makes the session that all reads use.
     ///
-    /// The address is the one in the environment variable
-    /// `SPANNER_EMULATOR_HOST`. Prefer [`builder`](Self::builder) to give one in
-    /// the program.
+    /// That is the service of Google Cloud, with Application Default Credentials
+    /// (feature `auth`), or the emulator that the environment variable
+    /// `SPANNER_EMULATOR_HOST` names. Prefer [`builder`](Self::builder) to say more.
     ///
     /// # Errors
     ///
-    /// The name has another form; there is no server to be spoken to without
-    /// TLS; the server cannot be reached or has no such database.
+    /// The name has another form; there are no credentials; the server cannot be
+    /// reached or has no such database.
     ///
     /// # Cancel safety
     ///

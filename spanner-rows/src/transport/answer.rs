@@ -9,6 +9,7 @@ use tonic::body::Body;
 use tonic::codegen::Body as _;
 
 use super::frames::Frames;
+use super::pool::Running;
 use super::{Messages, status};
 use crate::error::{Code, Status};
 
@@ -17,6 +18,8 @@ use crate::error::{Code, Status};
 pub(super) struct Answer {
     /// `None` when the answer is over.
     body: Option<Body>,
+    /// Counts the call as running until the answer is over.
+    running: Option<Running>,
     frames: Frames,
     /// Whether the server has said OK already in the headers, after which
     /// nothing may come.
@@ -27,7 +30,7 @@ pub(super) struct Answer {
 
 impl Answer {
     /// Begins with the headers, which may be all there is.
-    pub(super) fn new(head: &Parts, body: Body) -> Result<Self, Status> {
+    pub(super) fn new(head: &Parts, body: Body, running: Running) -> Result<Self, Status> {
         let ended_in_headers = match status::from_headers(&head.headers) {
             Some(Err(status)) => return Err(status),
             Some(Ok(())) => status::check_head(head).map(|()| true)?,
@@ -35,6 +38,7 @@ impl Answer {
         };
         Ok(Self {
             body: Some(body),
+            running: Some(running),
             frames: Frames::default(),
             ended_in_headers,
             blocks: 0,
@@ -60,6 +64,7 @@ impl Answer {
 
     fn finish(&mut self, end: Result<(), Status>) -> Poll<Option<Result<Bytes, Status>>> {
         self.body = None;
+        self.running = None;
         Poll::Ready(end.err().map(Err))
     }
 }

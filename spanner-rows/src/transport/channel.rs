@@ -1,4 +1,4 @@
-//! Sends calls over a tonic channel.
+//! Sends calls over channels of tonic.
 //!
 //! The channel gives connecting, reconnecting and HTTP/2. The gRPC half, five
 //! bytes before each message and a status in the trailers, is done here: bodies
@@ -7,6 +7,7 @@
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -15,13 +16,14 @@ use http::header::{CONTENT_TYPE, HeaderValue, TE};
 use http::{Request, Uri, Version};
 use http_body::{Body, Frame, SizeHint};
 use tonic::codegen::Service;
-use tonic::transport::Channel;
 
 use super::answer::Answer;
+use super::credentials::{Credentials, Source};
 use super::endpoint::Endpoint;
 use super::frames::PREFIX_LEN;
+use super::pool::{Pool, Running};
 use super::settings::ConnectionSettings;
-use super::{BoxFuture, Call, Messages, Transport, status};
+use super::{BoxFuture, Call, Messages, Transport, credentials, status};
 use crate::error::{Code, Error, Status};
 
 /// The version of the gRPC library, for the header `x-goog-api-client`.
@@ -39,15 +41,20 @@ const MAX_HEADER_LIST_SIZE: u32 = 32 << 10;
 /// connection, which breaks after 1024 of them. h2 remembers 50.
 const REMEMBERED_STREAMS: usize = 1024;
 
-/// One connection to the server, made with the first call and again after it breaks.
+/// Connections to the server, each made with its first call and again after it breaks.
 #[derive(Clone, Debug)]
 pub(crate) struct TonicTransport {
-    channel: Channel,
+    pool: Arc<Pool>,
+    credentials: Option<Arc<Credentials>>,
 }
 
 impl TonicTransport {
-    /// Prepares the connection; nothing is sent yet.
-    pub(crate) fn new(endpoint: &Endpoint, settings: &ConnectionSettings) -> Result<Self, Error> {
+    /// Prepares the connections; nothing is sent yet.
+    pub(crate) fn new(
+        endpoint: &Endpoint,
+        settings: &ConnectionSettings,
+        credentials: Option<Source>,
+    ) -> Result<Self, Error> {
         settings.check()?;
         // Channels start a task; without a runtime that would be a panic.
         if tokio::runtime::Handle::try_current().is_err() {
@@ -55,38 +62,88 @@ impl TonicTransport {
                 "a client is made inside a tokio runtime, there is none here",
             ));
         }
-        let channel = tonic::transport::Endpoint::from_shared(endpoint.uri())
-            .and_then(|channel| channel.user_agent(USER_AGENT))
-            .map_err(|error| {
-                Error::config(format!("the endpoint `{endpoint}` cannot be used: {error}"))
-            })?
-            .connect_timeout(settings.connect_timeout.min(LONGEST))
-            .http2_keep_alive_interval(settings.keep_alive_interval.min(LONGEST))
-            .keep_alive_timeout(settings.keep_alive_timeout.min(LONGEST))
-            .keep_alive_while_idle(true)
-            .max_frame_size(settings.frame_size)
-            .initial_stream_window_size(settings.stream_window)
-            .initial_connection_window_size(settings.connection_window)
-            .http2_max_header_list_size(MAX_HEADER_LIST_SIZE)
-            .http2_max_concurrent_reset_streams(REMEMBERED_STREAMS)
-            .connect_lazy();
-        Ok(Self { channel })
+        let channel = prepared(endpoint, settings)?;
+        let count = settings.channels_to(endpoint);
+        // Whatever was decided above: nothing secret goes to an emulator.
+        let credentials = credentials.filter(|_| !endpoint.is_emulator());
+        Ok(Self {
+            pool: Pool::new((0..count).map(|_| channel.connect_lazy())),
+            credentials: credentials.map(|source| Arc::new(Credentials::new(source))),
+        })
     }
+}
+
+fn prepared(
+    endpoint: &Endpoint,
+    settings: &ConnectionSettings,
+) -> Result<tonic::transport::Endpoint, Error> {
+    let unusable = |error: tonic::transport::Error| {
+        let text = status::all_texts(&error);
+        Error::config(format!("the endpoint `{endpoint}` cannot be used: {text}"))
+    };
+    let connect_timeout = settings.connect_timeout.min(LONGEST);
+    let channel = tonic::transport::Endpoint::from_shared(endpoint.uri())
+        .and_then(|channel| channel.user_agent(USER_AGENT))
+        .map_err(unusable)?
+        .connect_timeout(connect_timeout)
+        .http2_keep_alive_interval(settings.keep_alive_interval.min(LONGEST))
+        .keep_alive_timeout(settings.keep_alive_timeout.min(LONGEST))
+        .keep_alive_while_idle(true)
+        .max_frame_size(settings.frame_size)
+        .initial_stream_window_size(settings.stream_window)
+        .initial_connection_window_size(settings.connection_window)
+        .http2_max_header_list_size(MAX_HEADER_LIST_SIZE)
+        .http2_max_concurrent_reset_streams(REMEMBERED_STREAMS);
+    if endpoint.is_tls() {
+        let tls = settings.tls.config(connect_timeout)?;
+        return channel.tls_config(tls).map_err(|error| {
+            let text = status::all_texts(&error);
+            Error::config(format!("the TLS settings cannot be used: {text}"))
+        });
+    }
+    if !settings.tls.are_default() && !endpoint.is_emulator() {
+        return Err(Error::config(format!(
+            "the endpoint `{endpoint}` is spoken to in plain text, where TLS settings mean nothing: \
+             write `https://{endpoint}`"
+        )));
+    }
+    Ok(channel)
 }
 
 impl Transport for TonicTransport {
     fn open(&self, call: Call) -> BoxFuture<'static, Result<Box<dyn Messages>, Status>> {
-        let mut channel = self.channel.clone();
+        let running = self.pool.take();
+        let credentials = self.credentials.clone();
         Box::pin(async move {
-            let request = request(call)?;
-            poll_fn(|cx| channel.poll_ready(cx))
-                .await
-                .map_err(status::from_failure)?;
-            let response = channel.call(request).await.map_err(status::from_failure)?;
-            let (head, body) = response.into_parts();
-            Ok(Box::new(Answer::new(&head, body)?) as Box<dyn Messages>)
+            let mut request = request(call)?;
+            let mut used = None;
+            if let Some(credentials) = &credentials {
+                let headers = credentials.headers().await?;
+                credentials::put(request.headers_mut(), &headers);
+                used = Some((credentials, headers));
+            }
+            match (send(request, running).await, used) {
+                (Ok(answer), _) => Ok(Box::new(answer) as Box<dyn Messages>),
+                (Err(status), Some((credentials, headers))) => {
+                    if status.code() == Code::Unauthenticated {
+                        credentials.refused(&headers);
+                    }
+                    Err(status)
+                }
+                (Err(status), None) => Err(status),
+            }
         })
     }
+}
+
+async fn send(request: Request<tonic::body::Body>, running: Running) -> Result<Answer, Status> {
+    let mut channel = running.channel();
+    poll_fn(|cx| channel.poll_ready(cx))
+        .await
+        .map_err(status::from_failure)?;
+    let response = channel.call(request).await.map_err(status::from_failure)?;
+    let (head, body) = response.into_parts();
+    Answer::new(&head, body, running)
 }
 
 fn request(call: Call) -> Result<Request<tonic::body::Body>, Status> {

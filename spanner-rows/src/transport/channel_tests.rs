@@ -24,7 +24,7 @@ fn call(body: &'static [u8]) -> Call {
 }
 
 fn connect(endpoint: &Endpoint) -> Result<TonicTransport, Error> {
-    TonicTransport::new(endpoint, &ConnectionSettings::default())
+    TonicTransport::new(endpoint, &ConnectionSettings::default(), None)
 }
 
 async fn next(messages: &mut Box<dyn Messages>) -> Option<Result<Bytes, Status>> {
@@ -302,7 +302,7 @@ async fn nobody_there() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     drop(listener);
-    let endpoint = Endpoint::resolve(Some(&address), None).unwrap();
+    let endpoint = Endpoint::resolve(Some(&address), None, None).unwrap();
     let (_, end) = read(&connect(&endpoint).unwrap()).await;
     assert_broken(end, "refused");
 }
@@ -370,7 +370,7 @@ async fn streams_that_nobody_reads_hold_up_no_others() {
 async fn a_dead_peer_is_noticed() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    let endpoint = Endpoint::resolve(Some(&address), None).unwrap();
+    let endpoint = Endpoint::resolve(Some(&address), None, None).unwrap();
     let transport = connect(&endpoint).unwrap();
     let opened = tokio::spawn(async move { transport.open(call(b"")).await.err() });
     let (socket, _) = listener.accept().await.unwrap();
@@ -390,7 +390,7 @@ async fn a_dead_peer_is_noticed() {
 
 #[test]
 fn no_runtime_is_an_error_not_a_panic() {
-    let endpoint = Endpoint::resolve(Some("127.0.0.1:1"), None).unwrap();
+    let endpoint = Endpoint::resolve(Some("127.0.0.1:1"), None, None).unwrap();
     let error = connect(&endpoint).unwrap_err();
     assert!(error.to_string().contains("tokio runtime"));
 }

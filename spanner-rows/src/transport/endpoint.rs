@@ -9,26 +9,44 @@ use crate::error::Error;
 /// The environment variable with the address of an emulator.
 pub(crate) const EMULATOR_VARIABLE: &str = "SPANNER_EMULATOR_HOST";
 
-const SERVICE: &str = "spanner.googleapis.com:443";
+/// The domain of the service that everybody uses.
+const UNIVERSE: &str = "googleapis.com";
+/// Where TLS is spoken when an `https://` address names no port.
+const TLS_PORT: &str = ":443";
 
-/// An address that may be spoken to in plain text.
+/// An address, and how it is spoken to.
 ///
-/// That is the one in `SPANNER_EMULATOR_HOST`, and any address of this machine:
-/// nothing else can be told from a service that holds real data.
+/// In plain text only the one in `SPANNER_EMULATOR_HOST`, and addresses of this
+/// machine: nothing else can be told from a service that holds real data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Endpoint {
     authority: String,
+    security: Security,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Security {
+    Tls,
+    /// A server or a proxy on this machine.
+    Loopback,
+    /// In plain text wherever it is, and without credentials.
+    Emulator,
 }
 
 impl Endpoint {
-    /// The address that the program gives, or else the emulator's, or else the service's.
-    pub(crate) fn resolve(explicit: Option<&str>, emulator: Option<&OsStr>) -> Result<Self, Error> {
+    /// The address that the program gives, or else the emulator's, or else the
+    /// service's in this universe.
+    pub(crate) fn resolve(
+        explicit: Option<&str>,
+        emulator: Option<&OsStr>,
+        universe: Option<&str>,
+    ) -> Result<Self, Error> {
         if let Some(text) = explicit {
             return Self::from_program(text);
         }
         match emulator.filter(|text| !text.is_empty()) {
             Some(text) => Self::from_variable(text),
-            None => Err(needs_tls(SERVICE)),
+            None => Self::of_service(universe.unwrap_or(UNIVERSE)),
         }
     }
 
@@ -42,18 +60,24 @@ impl Endpoint {
                 "the endpoint `{text}` has the scheme `{scheme}`: write `host:port`"
             )));
         }
-        let (authority, host) = authority(rest)
+        let with_port = (scheme == "https").then(|| with_tls_port(rest));
+        let (authority, host) = authority(with_port.as_deref().unwrap_or(rest))
             .map_err(|what| Error::config(format!("the endpoint `{text}` {what}")))?;
-        if scheme == "https" || (scheme.is_empty() && !is_loopback(host)) {
-            return Err(needs_tls(text));
-        }
-        if !is_loopback(host) {
-            return Err(Error::config(format!(
-                "the endpoint `{text}` would be spoken to without TLS, which is done only with \
-                 addresses of this machine and with the one in {EMULATOR_VARIABLE}"
-            )));
-        }
-        Ok(Self { authority })
+        let security = match (scheme, is_loopback(host)) {
+            ("https", _) | ("", false) => Security::Tls,
+            (_, true) => Security::Loopback,
+            (_, false) => {
+                return Err(Error::config(format!(
+                    "the endpoint `{text}` would be spoken to without TLS, and credentials and data \
+                     would be sent in plain text: that is done only with addresses of this machine \
+                     and with the emulator in {EMULATOR_VARIABLE}; write `https://{authority}`"
+                )));
+            }
+        };
+        Ok(Self {
+            authority,
+            security,
+        })
     }
 
     fn from_variable(text: &OsStr) -> Result<Self, Error> {
@@ -65,12 +89,38 @@ impl Endpoint {
         let schemes = ["http://", "https://", "passthrough:///"];
         let rest = schemes.iter().find_map(|scheme| text.strip_prefix(scheme));
         let (authority, _) = authority(rest.unwrap_or(text)).map_err(|what| wrong(&what))?;
-        Ok(Self { authority })
+        Ok(Self {
+            authority,
+            security: Security::Emulator,
+        })
+    }
+
+    fn of_service(universe: &str) -> Result<Self, Error> {
+        if !is_host_name(universe) {
+            return Err(Error::config(format!(
+                "the universe domain `{universe}` is no domain: write for example `{UNIVERSE}`"
+            )));
+        }
+        Ok(Self {
+            authority: format!("spanner.{universe}{TLS_PORT}"),
+            security: Security::Tls,
+        })
     }
 
     /// The address as the transport wants it.
     pub(crate) fn uri(&self) -> String {
-        format!("http://{}", self.authority)
+        let scheme = if self.is_tls() { "https" } else { "http" };
+        format!("{scheme}://{}", self.authority)
+    }
+
+    pub(crate) fn is_tls(&self) -> bool {
+        self.security == Security::Tls
+    }
+
+    /// Whether it is the emulator's, which is spoken to in plain text, wherever it
+    /// is, and to which no credentials go.
+    pub(crate) fn is_emulator(&self) -> bool {
+        self.security == Security::Emulator
     }
 }
 
@@ -80,12 +130,14 @@ impl fmt::Display for Endpoint {
     }
 }
 
-fn needs_tls(endpoint: &str) -> Error {
-    Error::config(format!(
-        "the endpoint `{endpoint}` needs TLS and credentials, which this version does not have yet: \
-         it connects to the emulator (set {EMULATOR_VARIABLE}) and to a fake server or a proxy on this \
-         machine (`ClientBuilder::endpoint(\"127.0.0.1:9010\")`)"
-    ))
+/// `host` as `host:443`; what has a port, or nothing that looks like a host, stays.
+fn with_tls_port(text: &str) -> String {
+    let text = text.strip_suffix('/').unwrap_or(text);
+    let behind_brackets = text.rsplit(']').next().unwrap_or(text);
+    match behind_brackets.contains(':') {
+        true => text.to_owned(),
+        false => format!("{text}{TLS_PORT}"),
+    }
 }
 
 /// Splits `host:port`, and says what is wrong with it.
@@ -136,7 +188,7 @@ mod tests {
     }
 
     fn resolve(explicit: Option<&str>, emulator: Option<&str>) -> Result<String, String> {
-        match Endpoint::resolve(explicit, emulator.map(OsStr::new)) {
+        match Endpoint::resolve(explicit, emulator.map(OsStr::new), None) {
             Ok(endpoint) => Ok(endpoint.uri()),
             Err(error) => {
                 assert!(matches!(error.kind(), ErrorKind::Config(_)));
@@ -179,19 +231,55 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_tls_says_what_this_version_can_do() {
-        for text in [
-            "spanner.googleapis.com:443",
-            "https://localhost:9010",
-            "10.0.0.1:9010",
+    fn everything_else_is_spoken_to_over_tls() {
+        for (text, uri) in [
+            (
+                "spanner.me-central2.rep.googleapis.com:443",
+                "https://spanner.me-central2.rep.googleapis.com:443",
+            ),
+            ("10.0.0.1:9010", "https://10.0.0.1:9010"),
+            ("[2001:db8::1]:443", "https://[2001:db8::1]:443"),
+            ("https://localhost:9010", "https://localhost:9010"),
+            ("https://spanner.internal/", "https://spanner.internal:443"),
+            ("https://[2001:db8::1]", "https://[2001:db8::1]:443"),
         ] {
-            let error = explicit(text).unwrap_err();
-            assert!(error.contains("needs TLS and credentials"), "{error}");
-            assert!(error.contains("SPANNER_EMULATOR_HOST"), "{error}");
+            assert_eq!(explicit(text).as_deref(), Ok(uri));
+            assert!(Endpoint::resolve(Some(text), None, None).unwrap().is_tls());
         }
-        let error = resolve(None, None).unwrap_err();
-        assert!(error.contains("spanner.googleapis.com:443"), "{error}");
-        assert_eq!(resolve(None, Some("")).unwrap_err(), error);
+    }
+
+    #[test]
+    fn without_an_address_it_is_the_service_of_the_universe() {
+        let service = "https://spanner.googleapis.com:443";
+        assert_eq!(resolve(None, None).as_deref(), Ok(service));
+        assert_eq!(resolve(None, Some("")).as_deref(), Ok(service));
+        let of = |universe| Endpoint::resolve(None, None, Some(universe));
+        let other = of("example-cloud.com").unwrap();
+        assert_eq!(other.uri(), "https://spanner.example-cloud.com:443");
+        assert!(other.is_tls());
+        for wrong in ["", "example.com/path", "a b", "user@example.com"] {
+            let error = of(wrong).unwrap_err().to_string();
+            assert!(error.contains("is no domain"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_address_goes_before_the_universe() {
+        let emulator = Some(OsStr::new("localhost:9010"));
+        let given = Endpoint::resolve(Some("localhost:1"), emulator, Some("example.com"));
+        assert_eq!(given.unwrap().to_string(), "localhost:1");
+        let variable = Endpoint::resolve(None, emulator, Some("example.com"));
+        assert_eq!(variable.unwrap().to_string(), "localhost:9010");
+    }
+
+    #[test]
+    fn only_the_variable_means_an_emulator() {
+        for text in ["localhost:9010", "10.0.0.1:9010"] {
+            let endpoint = Endpoint::resolve(None, Some(OsStr::new(text)), None).unwrap();
+            assert!(endpoint.is_emulator() && !endpoint.is_tls());
+        }
+        let endpoint = Endpoint::resolve(Some("localhost:9010"), None, None).unwrap();
+        assert!(!endpoint.is_emulator() && !endpoint.is_tls());
     }
 
     #[test]
@@ -211,6 +299,9 @@ mod tests {
             ("user@localhost:80", "no valid host"),
             ("a b:80", "no valid host"),
             ("dns:///localhost:80", "scheme `dns`"),
+            ("https://", "no valid host"),
+            ("https://::1", "no port"),
+            ("https://localhost:0", "no valid port"),
         ] {
             let error = explicit(text).unwrap_err();
             assert!(error.contains(what), "{text}: {error}");
@@ -242,7 +333,7 @@ mod tests {
     #[test]
     fn the_variable_may_be_no_text() {
         use std::os::unix::ffi::OsStrExt as _;
-        let error = Endpoint::resolve(None, Some(OsStr::from_bytes(b"\xff"))).unwrap_err();
+        let error = Endpoint::resolve(None, Some(OsStr::from_bytes(b"\xff")), None).unwrap_err();
         assert!(error.to_string().contains("not UTF-8"));
     }
 }

@@ -4,18 +4,26 @@
 //! library is named in this folder only, so that another one can take its place.
 //!
 //! * `endpoint`: which address, and whether it may be spoken to without TLS
-//! * `settings`: how connections are kept, windows and frames
-//! * `channel`: sends calls over a tonic channel
+//! * `settings`: how many connections there are, how they are kept, windows and frames
+//! * `tls`: what is trusted, who we are, and what a refusal means
+//! * `token`: access tokens that the program brings
+//! * `credentials`: the headers that say who calls, and how long they are kept
+//! * `pool`: several channels to one server, and which one a call takes
+//! * `channel`: sends calls over a channel of tonic's
 //! * `frames`: cuts the body of an answer into messages
 //! * `answer`: the messages of one answer, and how it ended
 //! * `status`: trailers and failures of the connection as [`Status`]
 
 mod answer;
 pub(crate) mod channel;
+pub(crate) mod credentials;
 pub(crate) mod endpoint;
 mod frames;
+mod pool;
 pub(crate) mod settings;
 mod status;
+pub(crate) mod tls;
+pub(crate) mod token;
 
 #[cfg(test)]
 mod channel_tests;

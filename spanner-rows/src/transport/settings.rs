@@ -2,15 +2,25 @@
 
 use std::time::Duration;
 
+use super::endpoint::Endpoint;
+use super::tls::TlsSettings;
 use crate::error::Error;
 
 /// What HTTP/2 allows (RFC 9113, sections 6.5.2 and 6.9.1).
 const FRAME_SIZES: std::ops::RangeInclusive<u32> = 1 << 14..=(1 << 24) - 1;
 const WINDOWS: std::ops::RangeInclusive<u32> = (1 << 16) - 1..=i32::MAX as u32;
 
+/// How many connections a client may have at most: more is a mistake.
+const CHANNELS: std::ops::RangeInclusive<usize> = 1..=256;
+/// As other Spanner clients have it: 400 calls at once.
+const DEFAULT_CHANNELS: usize = 4;
+
 /// Settings of the connections of a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct ConnectionSettings {
+    /// How many connections there are; what is good for the endpoint when not said.
+    pub(crate) channels: Option<usize>,
+    pub(crate) tls: TlsSettings,
     /// How long making a connection may take.
     pub(crate) connect_timeout: Duration,
     /// How often the server is asked for a sign of life. A connection that answers
@@ -34,6 +44,8 @@ pub(crate) struct ConnectionSettings {
 impl Default for ConnectionSettings {
     fn default() -> Self {
         Self {
+            channels: None,
+            tls: TlsSettings::default(),
             connect_timeout: Duration::from_secs(10),
             keep_alive_interval: Duration::from_secs(120),
             keep_alive_timeout: Duration::from_secs(20),
@@ -45,8 +57,25 @@ impl Default for ConnectionSettings {
 }
 
 impl ConnectionSettings {
+    /// How many connections to make to this endpoint.
+    pub(super) fn channels_to(&self, endpoint: &Endpoint) -> usize {
+        // The limit on calls at once is one of the service's front ends.
+        let usual = if endpoint.is_tls() {
+            DEFAULT_CHANNELS
+        } else {
+            1
+        };
+        self.channels.unwrap_or(usual)
+    }
+
     /// Refuses what the protocol does not allow.
     pub(crate) fn check(&self) -> Result<(), Error> {
+        if let Some(channels) = self.channels.filter(|count| !CHANNELS.contains(count)) {
+            let (least, most) = CHANNELS.into_inner();
+            return Err(Error::config(format!(
+                "the client is to have {channels} channels, it can have {least} to {most}"
+            )));
+        }
         let sizes = [
             ("frame size", self.frame_size, FRAME_SIZES),
             ("stream window", self.stream_window, WINDOWS),
@@ -117,6 +146,12 @@ mod tests {
             assert_eq!(
                 refused(|settings| settings.connection_window = size),
                 format!("the connection window is {size} bytes, {allowed}")
+            );
+        }
+        for channels in [0, 257] {
+            assert_eq!(
+                refused(|settings| settings.channels = Some(channels)),
+                format!("the client is to have {channels} channels, it can have 1 to 256")
             );
         }
         let zero = |text: &str| text.contains("is zero");

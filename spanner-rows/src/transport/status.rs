@@ -14,6 +14,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use percent_encoding::percent_decode;
 use prost::Message;
 
+use super::tls;
 use crate::error::{Code, Status};
 use crate::proto::rpc;
 
@@ -151,10 +152,17 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), Status> {
     }
 }
 
-/// The status of a call whose connection failed. Its code is always
+/// The status of a call whose connection failed. Its code is
 /// UNAVAILABLE; tonic's own depends on which of its features are compiled in.
+///
+/// A peer that does not accept the other's certificate is no failure of the
+/// connection: another attempt would meet the same.
 pub(super) fn from_failure(error: impl StdError + Send + Sync + 'static) -> Status {
-    Status::new(Code::Unavailable, all_texts(&error)).with_transport(Arc::new(error))
+    let text = all_texts(&error);
+    match tls::refusal(&text) {
+        Some((code, meaning)) => Status::new(code, format!("{meaning} ({text})")),
+        None => Status::new(Code::Unavailable, text).with_transport(Arc::new(error)),
+    }
 }
 
 /// The status of an answer that stopped before its end without saying why.
@@ -175,7 +183,7 @@ impl fmt::Display for BrokenAnswer {
 impl StdError for BrokenAnswer {}
 
 /// The outermost error says little ("transport error"); what happened is in its sources.
-fn all_texts(error: &(dyn StdError + 'static)) -> String {
+pub(super) fn all_texts(error: &(dyn StdError + 'static)) -> String {
     let mut text = String::new();
     let mut next = Some(error);
     while let Some(error) = next {

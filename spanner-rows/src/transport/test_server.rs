@@ -52,7 +52,7 @@ impl Server {
             }
         });
         Self {
-            endpoint: Endpoint::resolve(Some(&address), None).unwrap(),
+            endpoint: Endpoint::resolve(Some(&address), None, None).unwrap(),
             connections,
         }
     }
@@ -81,7 +81,7 @@ impl Server {
                 });
             }
         });
-        Endpoint::resolve(Some(&address), None).unwrap()
+        Endpoint::resolve(Some(&address), None, None).unwrap()
     }
 
     pub(super) fn connections(&self) -> u32 {
