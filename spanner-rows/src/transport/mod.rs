@@ -28,6 +28,8 @@ pub(crate) mod token;
 #[cfg(test)]
 mod channel_tests;
 #[cfg(test)]
+mod credentials_tests;
+#[cfg(test)]
 mod hostile_tests;
 #[cfg(test)]
 mod test_server;

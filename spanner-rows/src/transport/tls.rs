@@ -105,7 +105,8 @@ pub(super) fn refusal(failure: &str) -> Option<(Code, &'static str)> {
 
 fn certificate_problem(problem: &str) -> &'static str {
     let says = |words: &[&str]| words.iter().any(|word| problem.contains(word));
-    if says(&["UnknownIssuer"]) {
+    // A bad signature: there is a root of that name, but with another key.
+    if says(&["UnknownIssuer", "BadSignature"]) {
         "the server's certificate comes from none of the trusted roots: if it is the right server, \
          give its root with `ClientBuilder::root_certificates`"
     } else if says(&["not valid for name", "NotValidForName"]) {
@@ -230,7 +231,7 @@ mod tests {
                 "the clock",
             ),
             (
-                "x: invalid peer certificate: BadSignature",
+                "x: invalid peer certificate: Revoked",
                 Code::FailedPrecondition,
                 "not accepted",
             ),
