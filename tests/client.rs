@@ -142,8 +142,8 @@ async fn settings_that_cannot_be_are_told_without_a_server() {
         ),
         (
             "projects/p/instances/i/databases/d",
-            "spanner.googleapis.com:443",
-            "TLS",
+            "https://spanner.googleapis.com:0",
+            "no valid port",
         ),
         (
             "projects/p/instances/i/databases/d",

@@ -1,10 +1,10 @@
 //! Several connections.
 
 use spanner_rows::testing::{Answer, Gate, Message, Step};
-use spanner_rows::{Client, ErrorKind, TypeCode};
+use spanner_rows::{AccessToken, Client, ErrorKind, TypeCode};
 
 use super::front::{Authority, Front, Manner};
-use super::{assert_reads, builder, numbers};
+use super::{assert_reads, authorizations, builder, numbers};
 
 const HELD: &str = "SELECT n FROM Held";
 
@@ -54,6 +54,30 @@ async fn results_that_are_open_at_once_spread_over_the_connections() {
     assert_eq!(connections(None, 9).await, 4);
     assert_eq!(connections(Some(1), 9).await, 1);
     assert_eq!(connections(Some(6), 9).await, 6);
+}
+
+#[tokio::test]
+async fn all_connections_are_made_ahead_when_that_is_wanted() {
+    for (warm_up, expected) in [(false, 1), (true, 3)] {
+        let (fake, authority) = (numbers().await, Authority::new());
+        let front = Front::start(&fake, Manner::usual(authority.server("localhost"))).await;
+        let client = builder(&fake, &front.endpoint())
+            .root_certificates(authority.pem)
+            .token_source(|| async { AccessToken::new("t") })
+            .channels(3)
+            .warm_up(warm_up)
+            .connect()
+            .await
+            .unwrap();
+        assert_eq!(front.connections(), expected);
+        assert_reads(&client).await;
+        assert_eq!(front.connections(), expected);
+        let calls = authorizations(&fake);
+        assert!(
+            calls.iter().all(|(_, header)| header.is_some()),
+            "{calls:?}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -3,27 +3,37 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
 use super::database::DatabaseName;
 use super::headers::Headers;
 use super::options::{DirectedReads, Priority};
-use super::session::Sessions;
+use super::request::tag;
+use super::session::{Session, Sessions};
 use super::settings::Defaults;
 use super::{Client, Inner};
 use crate::error::Error;
 use crate::result::retry::RetrySettings;
-use crate::transport::Transport;
 use crate::transport::channel::TonicTransport;
 use crate::transport::credentials::Source;
 use crate::transport::endpoint::{EMULATOR_VARIABLE, Endpoint};
 use crate::transport::settings::ConnectionSettings;
 use crate::transport::tls::ClientIdentity;
 use crate::transport::token::TokenSource;
+use crate::transport::{Call, Method, Transport};
+use crate::wire::writer::put_bytes;
 
 /// The environment variable with the domain of the service.
 const UNIVERSE_VARIABLE: &str = "GOOGLE_CLOUD_UNIVERSE_DOMAIN";
 
 /// Switches end-to-end tracing on, if it is `true`; known to all clients of Spanner.
 const TRACING_VARIABLE: &str = "SPANNER_ENABLE_END_TO_END_TRACING";
+/// `GetSessionRequest.name`
+const SESSION_NAME: u8 = tag(1);
+/// How long to wait for connections that are made ahead of their use.
+const WARM_UP_LIMIT: Duration = Duration::from_secs(30);
 
 /// Settings of a [`Client`], made by [`Client::builder`].
 ///
@@ -64,6 +74,7 @@ pub struct ClientBuilder {
     defaults: Defaults,
     end_to_end_tracing: Option<bool>,
     connection: ConnectionSettings,
+    warm_up: bool,
     universe: Option<String>,
     credentials: Choice,
 }
@@ -87,6 +98,7 @@ impl ClientBuilder {
             defaults: Defaults::default(),
             end_to_end_tracing: None,
             connection: ConnectionSettings::default(),
+            warm_up: false,
             universe: None,
             credentials: Choice::Usual,
         }
@@ -190,6 +202,15 @@ impl ClientBuilder {
     /// streams open needs *n* / 100. Each connection uses at most one core.
     pub const fn channels(mut self, channels: usize) -> Self {
         self.connection.channels = Some(channels);
+        self
+    }
+
+    /// Makes all [`channels`](Self::channels) in [`connect`](Self::connect), so that no
+    /// request waits for one later. Default: no, each is made when it is first used.
+    ///
+    /// One that cannot be made is no error: it is tried again when it is used.
+    pub const fn warm_up(mut self, all: bool) -> Self {
+        self.warm_up = all;
         self
     }
 
@@ -324,8 +345,12 @@ impl ClientBuilder {
         let endpoint = Endpoint::resolve(self.endpoint.as_deref(), emulator.as_deref(), universe)?;
         let credentials = self.credentials.of(&endpoint, universe)?;
         let transport = TonicTransport::new(&endpoint, &self.connection, credentials)?;
+        let warm_up = self.warm_up;
         let client = self.build(Arc::new(transport), endpoint.to_string())?;
-        client.session().await?;
+        let session = client.session().await?;
+        if warm_up {
+            client.warm_up(&session).await?;
+        }
         Ok(client)
     }
 
@@ -354,6 +379,32 @@ impl ClientBuilder {
         Ok(Client {
             inner: Arc::new(inner),
         })
+    }
+}
+
+impl Client {
+    /// Has a call that costs the server nothing run on each connection at once.
+    async fn warm_up(&self, session: &Session) -> Result<(), Error> {
+        let Inner {
+            transport, headers, ..
+        } = &*self.inner;
+        let mut body = Vec::new();
+        put_bytes(&mut body, SESSION_NAME, session.name().as_bytes());
+        let body = Bytes::from(body);
+        // They end with this future.
+        let mut calls = JoinSet::new();
+        for _ in 0..transport.channels() {
+            let id = headers.new_request().attempt(1);
+            let call = transport.unary(Call {
+                method: Method::GetSession,
+                headers: headers.of_read(session.params(), &id)?,
+                body: body.clone(),
+            });
+            calls.spawn(timeout(WARM_UP_LIMIT, call));
+        }
+        // Whatever they end with, the next request that needs the connection will see.
+        while calls.join_next().await.is_some() {}
+        Ok(())
     }
 }
 

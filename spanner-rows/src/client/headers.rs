@@ -37,8 +37,9 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
 static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
 static CLIENTS: AtomicU64 = AtomicU64::new(1);
 
-/// The only channel so far; 0 would mean an unknown one.
-const CHANNEL: u32 = 1;
+/// Not known: the transport chooses one for each attempt, and all attempts of a
+/// request have the same id but for the last number.
+const CHANNEL: u32 = 0;
 
 /// The headers of one client's calls.
 #[derive(Debug)]

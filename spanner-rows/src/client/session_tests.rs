@@ -39,7 +39,7 @@ async fn it_is_multiplexed_and_asked_for_with_the_right_headers() {
         "database=projects%2Fp%2Finstances%2Fi%2Fdatabases%2Fd"
     );
     assert_eq!(header("x-goog-spanner-route-to-leader"), "true");
-    assert!(header("x-goog-spanner-request-id").ends_with(".1.1.1"));
+    assert!(header("x-goog-spanner-request-id").ends_with(".0.1.1"));
 }
 
 #[tokio::test(start_paused = true)]

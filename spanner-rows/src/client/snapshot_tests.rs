@@ -50,7 +50,9 @@ fn server() -> Arc<Recorder> {
                 };
                 Ok(vec![first.encode_to_vec().into()])
             }
-            Method::StreamingRead => Err(Status::new(Code::PermissionDenied, "no reads here")),
+            Method::GetSession | Method::StreamingRead => {
+                Err(Status::new(Code::PermissionDenied, "no reads here"))
+            }
         }
     })
 }

@@ -111,6 +111,10 @@ fn prepared(
 }
 
 impl Transport for TonicTransport {
+    fn channels(&self) -> usize {
+        self.pool.len()
+    }
+
     fn open(&self, call: Call) -> BoxFuture<'static, Result<Box<dyn Messages>, Status>> {
         let running = self.pool.take();
         let credentials = self.credentials.clone();

@@ -53,6 +53,7 @@ pub(crate) enum Method {
     BeginTransaction,
     CreateSession,
     ExecuteStreamingSql,
+    GetSession,
     StreamingRead,
 }
 
@@ -62,6 +63,7 @@ impl Method {
             Self::BeginTransaction => "/google.spanner.v1.Spanner/BeginTransaction",
             Self::CreateSession => "/google.spanner.v1.Spanner/CreateSession",
             Self::ExecuteStreamingSql => "/google.spanner.v1.Spanner/ExecuteStreamingSql",
+            Self::GetSession => "/google.spanner.v1.Spanner/GetSession",
             Self::StreamingRead => "/google.spanner.v1.Spanner/StreamingRead",
         }
     }
@@ -82,6 +84,11 @@ pub(crate) struct Call {
 /// answer breaks off fails with a status that
 /// [is of the transport](Status::is_transport), and the next call tries anew.
 pub(crate) trait Transport: fmt::Debug + Send + Sync {
+    /// How many connections there may be: so many calls at once take one each.
+    fn channels(&self) -> usize {
+        1
+    }
+
     /// Sends a call and waits until the answer begins.
     fn open(&self, call: Call) -> BoxFuture<'static, Result<Box<dyn Messages>, Status>>;
 

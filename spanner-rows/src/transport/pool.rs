@@ -32,6 +32,10 @@ impl Pool {
         })
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
     /// The channel with the fewest calls for one more. Of equal ones it is the
     /// first: a client that does little keeps one connection warm.
     pub(super) fn take(self: &Arc<Self>) -> Running {
