@@ -222,7 +222,7 @@ mod tests {
             a[1].bytes()
                 .all(|c| c.is_ascii_digit() || (b'a'..=b'f').contains(&c))
         );
-        assert_eq!(a[3..], ["1", "1", "1"]);
+        assert_eq!(a[3..], ["0", "1", "1"]);
         assert_eq!(a[..5], b[..5]);
         assert_eq!(b[5], "2");
         assert_eq!(parts(&one.new_request(), 1)[4], "2");
