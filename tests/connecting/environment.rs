@@ -50,6 +50,7 @@ async fn run(fake: &FakeSpanner, environment: &[(&str, &str)]) -> String {
         .env_remove("GOOGLE_APPLICATION_CREDENTIALS")
         .env_remove("GOOGLE_CLOUD_UNIVERSE_DOMAIN")
         .env_remove("GOOGLE_CLOUD_QUOTA_PROJECT")
+        .env_remove("SSL_CERT_DIR")
         .env(DATABASE, fake.database())
         .envs(environment.iter().copied())
         .stderr(Stdio::inherit());
@@ -94,21 +95,25 @@ async fn the_platforms_roots_and_application_default_credentials_are_what_is_usu
         assert_eq!(header.as_deref(), Some("Bearer from-the-server"));
     }
 
-    // Of the platform's own roots none has signed our certificate.
+    // Roots of the platform that have not signed our certificate, and none at all.
     let other = file("other-roots.pem", &Authority::new().pem);
-    let said = run(
-        &fake,
-        &[
-            (ENDPOINT, &front.endpoint()),
-            (TOKEN, "t"),
-            ("SSL_CERT_FILE", other.to_str().unwrap()),
-        ],
-    )
-    .await;
-    assert!(
-        said.contains("comes from none of the trusted roots"),
-        "{said}"
-    );
+    let none = file("no-roots.pem", "");
+    for (roots, what) in [
+        (other, "comes from none of the trusted roots"),
+        (none, "this machine has no root certificates"),
+    ] {
+        let said = run(
+            &fake,
+            &[
+                (ENDPOINT, &front.endpoint()),
+                (TOKEN, "t"),
+                ("SSL_CERT_FILE", roots.to_str().unwrap()),
+            ],
+        )
+        .await;
+        assert!(said.contains(what), "{said}");
+    }
+    assert_eq!(fake.requests().len(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

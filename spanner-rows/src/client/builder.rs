@@ -48,9 +48,9 @@ const WARM_UP_LIMIT: Duration = Duration::from_secs(30);
 /// | `SPANNER_EMULATOR_HOST`, and no `endpoint` | the emulator there | no | never |
 ///
 /// Credentials never go to another machine in plain text. By default they are
-/// Application Default Credentials (feature `auth`); see [`credentials`](Self::credentials),
-/// [`token_source`](Self::token_source) and [`without_credentials`](Self::without_credentials).
-/// `Debug` of the builder and of the client shows neither tokens nor keys.
+/// Application Default Credentials (feature `auth`); see `credentials`,
+/// [`token_source`](Self::token_source) and
+/// [`without_credentials`](Self::without_credentials). `Debug` of the builder and of the client shows neither tokens nor keys.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), spanner_rows::Error> {

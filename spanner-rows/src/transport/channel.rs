@@ -98,7 +98,14 @@ fn prepared(
         let tls = settings.tls.config(connect_timeout)?;
         return channel.tls_config(tls).map_err(|error| {
             let text = status::all_texts(&error);
-            Error::config(format!("the TLS settings cannot be used: {text}"))
+            Error::config(match text.contains("no native certs found") {
+                true => {
+                    "this machine has no root certificates: install them (the package is often \
+                         `ca-certificates`) or give some with `ClientBuilder::root_certificates`"
+                        .to_owned()
+                }
+                false => format!("the TLS settings cannot be used: {text}"),
+            })
         });
     }
     if !settings.tls.are_default() && !endpoint.is_emulator() {
