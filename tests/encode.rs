@@ -86,6 +86,7 @@ struct Everything {
     label: Label,
     albums: Vec<Album>,
     best: Option<Album>,
+    pair: (i64, Option<String>),
     when: Timestamp,
 }
 
@@ -146,6 +147,7 @@ fn everything(number: i64) -> Everything {
             Vec::new()
         },
         best: odd.then(|| album("z", Some(1))),
+        pair: (number, odd.then(|| "x".to_owned())),
         when: "2026-01-02T03:04:05.678Z".parse().unwrap(),
     }
 }
@@ -161,7 +163,7 @@ async fn what_is_written_is_read() {
          NoPoint JSON, Genre STRING, Label STRING, \
          Albums ARRAY<STRUCT<title STRING, tracks ARRAY<STRUCT<name STRING, seconds INT64>>>>, \
          Best STRUCT<title STRING, tracks ARRAY<STRUCT<name STRING, seconds INT64>>>, \
-         When TIMESTAMP>"
+         Pair STRUCT<INT64, STRING>, When TIMESTAMP>"
     );
     assert_eq!(read::<Everything>(sent).await, rows);
 }
@@ -211,8 +213,8 @@ fn tuple_structs_have_columns_without_names() {
 
 #[test]
 fn widths_count_flattened_rows() {
-    assert_eq!(<Everything as SpannerEncode>::WIDTH, 18);
-    assert_eq!(Everything::row_type().len(), 18);
+    assert_eq!(<Everything as SpannerEncode>::WIDTH, 19);
+    assert_eq!(Everything::row_type().len(), 19);
 }
 
 /// By hand, and wrong.

@@ -159,7 +159,7 @@ impl Conditions<'_> {
             let other = match &field.role {
                 Role::Skip(_) => true,
                 Role::Flatten { .. } => false,
-                Role::Column(column) => !matches!(column.how, How::Type),
+                Role::Column(column) => !matches!(column.how, How::Type) || stays(field.ty),
             };
             let mut params = self.row.input.ast.generics.type_params();
             if other && !params.any(|param| mentions(field.ty, &param.ident)) {
@@ -246,6 +246,20 @@ impl Conditions<'_> {
                 condition
             });
     }
+}
+
+/// Whether a type looks as if it could not be sent to another thread. It is no column
+/// type then, which is all that is to be said of it.
+fn stays(ty: &Type) -> bool {
+    fn in_tokens(tokens: TokenStream) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Ident(ident) => ident == "Rc" || ident == "dyn",
+            TokenTree::Punct(punct) => punct.as_char() == '*',
+            TokenTree::Group(group) => in_tokens(group.stream()),
+            TokenTree::Literal(_) => false,
+        })
+    }
+    in_tokens(ty.to_token_stream())
 }
 
 /// Whether `ty` is `name` and nothing else.

@@ -21,7 +21,8 @@ use crate::conditions::{check_bound, conditions};
 use crate::field::FieldCode;
 use crate::model::{Input, last_span};
 use crate::place::PathTokens;
-use crate::validate::Row;
+use crate::types::owns;
+use crate::validate::{How, Role, Row, RowField};
 
 /// Paths into the runtime.
 pub(crate) struct Paths {
@@ -500,7 +501,12 @@ impl Expansion<'_> {
     fn mode(&self) -> TokenStream {
         let Paths { root, private, .. } = &self.paths;
         if self.row.generics.has_types() {
-            let modes: Vec<_> = self.each(|code| code.mode()).collect();
+            let kept = self.kept_whatever_the_parameters();
+            let modes = self.each(|code| code.mode().filter(|_| !self.is_free(code.field)));
+            let mut modes: Vec<_> = modes.collect();
+            if !kept.is_empty() {
+                modes.push(quote!(<#private::If<{ #(#kept)||* }> as #private::Choice>::Mode));
+            }
             if modes.is_empty() {
                 return quote!(#root::Plain);
             }
@@ -510,6 +516,23 @@ impl Expansion<'_> {
         quote! {
             <#private::If<{ <#at_static as #root::ColumnType>::KEPT }> as #private::Choice>::Mode
         }
+    }
+
+    /// Of a struct with type parameters, whether the fields in which none stands are kept.
+    pub(crate) fn kept_whatever_the_parameters(&self) -> Vec<TokenStream> {
+        self.each(|code| code.kept().filter(|_| self.is_free(code.field)))
+            .collect()
+    }
+
+    /// Whether a field is read by a type in which no parameter stands.
+    fn is_free(&self, field: &RowField<'_>) -> bool {
+        let generics = &self.row.input.ast.generics;
+        let by_type = match &field.role {
+            Role::Flatten { .. } => true,
+            Role::Column(column) => matches!(column.how, How::Type),
+            Role::Skip(_) => false,
+        };
+        by_type && owns(field.ty, generics)
     }
 
     pub(crate) fn own_static(&self) -> TokenStream {

@@ -1,14 +1,15 @@
 //! Implementations that do nothing, beside the messages about a struct that
 //! cannot be a row: without them every use of it would be reported too.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::{ToTokens as _, quote};
-use syn::{Generics, Lifetime, Type};
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::Lifetime;
 
 use crate::expand::{Paths, anonymous};
 use crate::generics::RowGenerics;
 use crate::model::{Input, Member, Shape};
 use crate::place::of_trait;
+use crate::types::owns;
 
 /// `errors` and the implementations.
 pub(crate) fn row(input: &Input<'_>, errors: TokenStream) -> TokenStream {
@@ -53,25 +54,6 @@ fn type_checks(input: &Input<'_>, paths: &Paths) -> Option<TokenStream> {
             }
         }
     })
-}
-
-/// Whether neither references nor parameters stand in a type.
-fn owns(ty: &Type, generics: &Generics) -> bool {
-    fn stand_in(tokens: TokenStream, generics: &Generics) -> bool {
-        tokens.into_iter().any(|token| match token {
-            TokenTree::Punct(punct) => matches!(punct.as_char(), '&' | '\''),
-            TokenTree::Group(group) => stand_in(group.stream(), generics),
-            TokenTree::Ident(ident) => {
-                let mut types = generics.type_params().map(|param| &param.ident);
-                let mut constants = generics.const_params().map(|param| &param.ident);
-                ident == "Self"
-                    || types.any(|name| ident == *name)
-                    || constants.any(|name| ident == *name)
-            }
-            TokenTree::Literal(_) => false,
-        })
-    }
-    !stand_in(ty.to_token_stream(), generics)
 }
 
 fn implementations(input: &Input<'_>, paths: &Paths) -> TokenStream {

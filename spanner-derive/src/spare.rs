@@ -76,7 +76,15 @@ impl Expansion<'_> {
         let name = self.spare_name();
         let arguments = self.row.generics.arguments(&static_lifetime());
         if self.row.generics.has_types() {
-            return quote!(#name #arguments);
+            let kept = self.kept_whatever_the_parameters();
+            if kept.is_empty() {
+                return quote!(#name #arguments);
+            }
+            // Either way it is this type; where a field is in error it is left alone.
+            return quote! {
+                <#private::If<{ #(#kept)||* }> as #private::Choice>
+                    ::Spare<#name #arguments>
+            };
         }
         let at_static = self.own_static();
         quote! {

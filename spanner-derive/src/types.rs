@@ -4,9 +4,9 @@
 //! implementation of `FromColumn`, so aliases and macros work like what they
 //! stand for.
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
-use syn::{GenericArgument, Lifetime, PathArguments, Type, TypePath};
+use syn::{GenericArgument, Generics, Lifetime, PathArguments, Type, TypePath};
 
 use crate::model::first_span;
 
@@ -44,6 +44,25 @@ pub(crate) fn for_each_reference<'a>(ty: &'a Type, found: &mut dyn FnMut(Option<
     }
 }
 
+/// Whether neither references nor parameters stand in a type.
+pub(crate) fn owns(ty: &Type, generics: &Generics) -> bool {
+    fn stand_in(tokens: TokenStream, generics: &Generics) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Punct(punct) => matches!(punct.as_char(), '&' | '\''),
+            TokenTree::Group(group) => stand_in(group.stream(), generics),
+            TokenTree::Ident(ident) => {
+                let mut types = generics.type_params().map(|param| &param.ident);
+                let mut constants = generics.const_params().map(|param| &param.ident);
+                ident == "Self"
+                    || types.any(|name| ident == *name)
+                    || constants.any(|name| ident == *name)
+            }
+            TokenTree::Literal(_) => false,
+        })
+    }
+    !stand_in(ty.to_token_stream(), generics)
+}
+
 /// `T` of a type that is written as `Option<T>`.
 pub(crate) fn option_inner(ty: &Type) -> Option<&Type> {
     const WAYS: &[&[&str]] = &[
@@ -77,7 +96,7 @@ pub(crate) fn option_inner(ty: &Type) -> Option<&Type> {
 
 /// What to say, and where, about a reference to something that no buffer of a
 /// result holds; also inside `Option`.
-pub(crate) fn not_in_the_buffer(ty: &Type) -> Option<(Span, String)> {
+pub(crate) fn not_in_the_buffer(ty: &Type, generics: &Generics) -> Option<(Span, String)> {
     let Type::Reference(reference) = option_inner(ty).unwrap_or(ty) else {
         return None;
     };
@@ -111,6 +130,17 @@ pub(crate) fn not_in_the_buffer(ty: &Type) -> Option<(Span, String)> {
                 "a value does not lie in the buffer as `{}`, so there is nothing to borrow: use \
                  {instead}",
                 text(elem)
+            )
+        }
+        Type::Path(path)
+            if generics
+                .type_params()
+                .any(|param| path.path.is_ident(&param.ident)) =>
+        {
+            format!(
+                "only text and bytes lie in the buffer as they are, and `{0}` may be anything: use \
+                 `{0}` without a reference",
+                text(&reference.elem)
             )
         }
         _ => return None,

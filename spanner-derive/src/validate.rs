@@ -80,7 +80,7 @@ pub(crate) fn check<'a>(ctxt: &Ctxt, input: &'a Input<'a>) -> Option<Row<'a>> {
         check_columns(ctxt, input, fields);
     }
     let lifetime = one_lifetime(ctxt, input);
-    let complete = check_references(ctxt, fields, lifetime);
+    let complete = check_references(ctxt, input, fields, lifetime);
     let sources = sources(input, fields);
     let fields = fields.iter().zip(sources);
     let fields = fields.map(|(field, source)| RowField {
@@ -335,7 +335,13 @@ fn one_lifetime<'a>(ctxt: &Ctxt, input: &'a Input<'_>) -> Option<&'a Lifetime> {
 /// References need the lifetime of the row. Returns whether all have one: the
 /// compiler reports those that do not, and would do so again for every place
 /// where generated code repeats the type.
-fn check_references(ctxt: &Ctxt, fields: &[Field<'_>], lifetime: Option<&Lifetime>) -> bool {
+fn check_references(
+    ctxt: &Ctxt,
+    input: &Input<'_>,
+    fields: &[Field<'_>],
+    lifetime: Option<&Lifetime>,
+) -> bool {
+    let generics = &input.ast.generics;
     let mut complete = true;
     for field in fields {
         let attrs = &field.attrs;
@@ -345,7 +351,7 @@ fn check_references(ctxt: &Ctxt, fields: &[Field<'_>], lifetime: Option<&Lifetim
             && ["from", "try_from", "with", "json"]
                 .into_iter()
                 .all(by_type)
-            && let Some((span, message)) = not_in_the_buffer(field.ty)
+            && let Some((span, message)) = not_in_the_buffer(field.ty, generics)
         {
             ctxt.error(span, message);
         }

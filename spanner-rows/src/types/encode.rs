@@ -14,7 +14,7 @@ use crate::wire::{Type, ValueWriter};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be sent to Spanner",
     label = "not a parameter type",
-    note = "parameters are bool, i64, f64, f32, text, bytes (`&[u8]`, `Vec<u8>`), dates and timestamps, `Option` and `Vec` of these; for a struct that is a STRUCT `#[derive(SpannerEncode)]`"
+    note = "parameters are bool, i64, f64, f32, text, bytes (`&[u8]`, `Vec<u8>`), dates and timestamps, `Option` and `Vec` of these, tuples of up to eight for STRUCT; for a struct that is a STRUCT `#[derive(SpannerEncode)]`"
 )]
 pub trait ToColumn {
     /// The Spanner type of every value of this Rust type.

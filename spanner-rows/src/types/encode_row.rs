@@ -109,6 +109,32 @@ impl<T: SpannerEncode + ?Sized> SpannerEncode for &T {
     }
 }
 
+/// A tuple is a STRUCT whose fields have no names, as it is when it is read.
+macro_rules! tuple {
+    ($($ty:ident $i:tt)+) => {
+        impl<$($ty: ToColumn),+> ToColumn for ($($ty,)+) {
+            fn column_type() -> Type {
+                Type::structure(RowType::new([$(Field::new("", $ty::column_type())),+]))
+            }
+
+            fn write(&self, out: ValueWriter<'_>) {
+                out.list(|columns| {
+                    $(columns.element(|out| self.$i.write(out));)+
+                });
+            }
+        }
+    };
+}
+
+tuple!(A 0);
+tuple!(A 0 B 1);
+tuple!(A 0 B 1 C 2);
+tuple!(A 0 B 1 C 2 D 3);
+tuple!(A 0 B 1 C 2 D 3 E 4);
+tuple!(A 0 B 1 C 2 D 3 E 4 F 5);
+tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6);
+tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7);
+
 /// What a field with `flatten` is: a row, or an `Option` of one, whose `None`
 /// makes all its columns NULL.
 #[diagnostic::on_unimplemented(
