@@ -89,11 +89,15 @@ pub use client::{
     Client,
     bound::TimestampBound,
     builder::ClientBuilder,
+    commit::{CommitResult, CommitStats},
     key::{Key, KeyRange},
+    mutation::Mutation,
     options::{DirectedReads, LockHint, OrderBy, Priority, QueryMode, ReplicaType, Replicas},
     query::Query,
     read::Read,
     read_only::{ReadOnlyBuilder, ReadOnlyTransaction},
+    write::Write,
+    write_settings::IsolationLevel,
 };
 pub use error::{Code, Error, ErrorKind, Status};
 pub use result::batch::{BatchRows, RowBatch};
@@ -126,6 +130,7 @@ pub use spanner_derive::SpannerRow;
 pub use transport::token::{AccessToken, TokenError, TokenFuture, TokenSource};
 pub use types::array::VecSpare;
 pub use types::base64::Base64;
+pub use types::commit_timestamp::CommitTimestamp;
 pub use types::encode::ToColumn;
 pub use types::encode_row::SpannerEncode;
 pub use types::interval::{Interval, IntervalError};

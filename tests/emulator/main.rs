@@ -37,3 +37,4 @@ mod structs;
 mod support;
 mod types;
 mod ways;
+mod write;

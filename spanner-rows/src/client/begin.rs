@@ -41,6 +41,7 @@ impl Snapshot {
                 client: inner.clone(),
                 id: id.attempt(number).into(),
                 method: Method::BeginTransaction,
+                leader: false,
                 deadline: Some(until),
             };
             let session = match timeout_at(until, self.client().session()).await {

@@ -11,22 +11,31 @@
 //!   statement, or with a call of its own
 //! * `origin`: where a request runs: alone or in a transaction
 //! * `settings`, `options`, `bound`: what both can be told
+//! * `mutation`, `write`, `commit`: changes without SQL, and how they are committed
+//! * `unary`, `rerun`: when a call, and when a transaction, is made again
+//! * `write_settings`: what transactions that write can be told
 
 mod begin;
 pub(crate) mod bound;
 pub(crate) mod builder;
+pub(crate) mod commit;
 mod database;
 mod headers;
 pub(crate) mod key;
+pub(crate) mod mutation;
 pub(crate) mod options;
 mod origin;
 pub(crate) mod query;
 pub(crate) mod read;
 pub(crate) mod read_only;
 mod request;
+mod rerun;
 mod session;
 mod settings;
 mod snapshot;
+mod unary;
+pub(crate) mod write;
+pub(crate) mod write_settings;
 
 #[cfg(test)]
 mod request_tests;
@@ -45,11 +54,13 @@ use std::sync::Arc;
 use builder::ClientBuilder;
 use database::DatabaseName;
 use headers::Headers;
+use mutation::Mutation;
 use query::Query;
 use read::Read;
 use read_only::ReadOnlyBuilder;
 use session::{Session, Sessions};
 use settings::Defaults;
+use write::Write;
 
 use crate::error::Error;
 use crate::result::retry::RetrySettings;
@@ -147,6 +158,23 @@ impl Client {
     /// ```
     pub fn read_only(&self) -> ReadOnlyBuilder {
         ReadOnlyBuilder::new(self.clone())
+    }
+
+    /// Commits mutations, all or none, and once whatever breaks: `.await` does it.
+    ///
+    /// ```no_run
+    /// # async fn example(client: spanner_rows::Client) -> Result<(), spanner_rows::Error> {
+    /// use spanner_rows::Mutation;
+    ///
+    /// let new = Mutation::insert("Singers").set("SingerId", 1_i64).set("FirstName", "Marc");
+    /// let old = Mutation::delete("Singers").range(100_i64..200);
+    /// let committed = client.write([new, old]).await?;
+    /// println!("{}", committed.timestamp);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn write(&self, mutations: impl IntoIterator<Item = Mutation>) -> Write {
+        Write::new(self.clone(), mutations.into_iter().collect())
     }
 
     /// The name of the database, `projects/P/instances/I/databases/D`.

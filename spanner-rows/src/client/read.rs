@@ -29,9 +29,9 @@ const ORDER_BY: u8 = 16;
 const LOCK_HINT: u8 = 17;
 
 /// Fields of `google.spanner.v1.KeySet`.
-const KEYS: u8 = tag(1);
-const RANGES: u8 = tag(2);
-const ALL: u8 = integer_tag(3);
+pub(super) const KEYS: u8 = tag(1);
+pub(super) const RANGES: u8 = tag(2);
+pub(super) const ALL: u8 = integer_tag(3);
 
 /// A read that is being put together, made by [`Client::read`](crate::Client::read).
 ///

@@ -140,6 +140,7 @@ impl Opener for Sender {
             client: self.client.clone(),
             id: self.id.attempt(attempt).into(),
             method: self.call.method,
+            leader: false,
             deadline: self.deadline,
         };
         match &self.next_session {
@@ -174,6 +175,8 @@ pub(super) struct Attempt {
     pub(super) client: Arc<Inner>,
     pub(super) id: Arc<str>,
     pub(super) method: Method,
+    /// Whether only a leader can do it.
+    pub(super) leader: bool,
     pub(super) deadline: Option<Instant>,
 }
 
@@ -208,7 +211,12 @@ impl Attempt {
     }
 
     fn headers(&self, session: &Session) -> Result<HeaderMap, Error> {
-        let mut headers = self.client.headers.of_read(session.params(), &self.id)?;
+        let (all, params) = (&self.client.headers, session.params());
+        let mut headers = if self.leader {
+            all.of_leader(params, &self.id)?
+        } else {
+            all.of_read(params, &self.id)?
+        };
         if let Some(deadline) = self.deadline {
             let left = deadline.saturating_duration_since(Instant::now());
             put_timeout(&mut headers, left)?;

@@ -202,6 +202,7 @@ impl Opener for Statement {
                 client: self.snapshot.client.inner.clone(),
                 id: self.id.attempt(attempt).into(),
                 method: self.call.method,
+                leader: false,
                 deadline: self.deadline,
             },
             snapshot: self.snapshot.clone(),

@@ -9,6 +9,6 @@ mod fake;
 
 pub use emulator::{Database, DatabaseBuilder, Dialect, Emulator, EmulatorError};
 pub use fake::{
-    Answer, Cut, Failure, FakeSpanner, Gate, Message, Request, RequestKeyRange, RequestTransaction,
-    RowWriter, Rows, Step, ToRow,
+    Answer, Cut, Failure, FakeSpanner, Gate, Message, Request, RequestKeyRange, RequestMutation,
+    RequestTransaction, RowWriter, Rows, Step, ToRow,
 };

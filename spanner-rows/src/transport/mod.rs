@@ -51,6 +51,7 @@ pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     BeginTransaction,
+    Commit,
     CreateSession,
     ExecuteStreamingSql,
     GetSession,
@@ -61,6 +62,7 @@ impl Method {
     const fn path(self) -> &'static str {
         match self {
             Self::BeginTransaction => "/google.spanner.v1.Spanner/BeginTransaction",
+            Self::Commit => "/google.spanner.v1.Spanner/Commit",
             Self::CreateSession => "/google.spanner.v1.Spanner/CreateSession",
             Self::ExecuteStreamingSql => "/google.spanner.v1.Spanner/ExecuteStreamingSql",
             Self::GetSession => "/google.spanner.v1.Spanner/GetSession",

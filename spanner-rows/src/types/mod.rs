@@ -4,6 +4,7 @@
 pub(crate) mod array;
 pub(crate) mod base64;
 mod bytes;
+pub(crate) mod commit_timestamp;
 #[cfg(feature = "bigdecimal")]
 mod decimal_big;
 #[cfg(feature = "rust_decimal")]

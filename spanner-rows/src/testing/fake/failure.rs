@@ -150,6 +150,20 @@ impl Failure {
         self
     }
 
+    /// As part of an answer.
+    pub(super) fn rpc_status(&self) -> rpc::Status {
+        rpc::Status {
+            code: self.code,
+            message: self.message.clone(),
+            details: self.details.clone(),
+        }
+    }
+
+    /// As the library of the server has it, without details.
+    pub(super) fn status(&self) -> tonic::Status {
+        tonic::Status::new(self.code.into(), self.message.as_str())
+    }
+
     /// The trailers of the answer, `grpc-status` and all.
     pub(super) fn trailers(&self) -> HeaderMap {
         let mut trailers = HeaderMap::new();
@@ -160,15 +174,10 @@ impl Failure {
             percent_encoded(&self.message).as_bytes(),
         );
         if !self.details.is_empty() {
-            let status = rpc::Status {
-                code: self.code,
-                message: self.message.clone(),
-                details: self.details.clone(),
-            };
             append(
                 &mut trailers,
                 "grpc-status-details-bin",
-                base64(&status.encode_to_vec()).as_bytes(),
+                base64(&self.rpc_status().encode_to_vec()).as_bytes(),
             );
         }
         for (name, content) in &self.trailers {

@@ -3,11 +3,11 @@
 //! | file | what it does |
 //! |---|---|
 //! | `server`, `io` | connections: accept, serve, break |
-//! | `service`, `unary`, `state` | from a request to its answer |
+//! | `service`, `unary`, `state`, `writes` | from a request to its answer |
 //! | `answer`, `step`, `message`, `failure` | what a test writes as an answer |
 //! | `rows`, `to_row`, `cutter`, `prepared` | answers made of rows: encoded, cut, ready to be sent |
 //! | `body` | plays an answer |
-//! | `request`, `request_options` | what a test asks about requests |
+//! | `request`, `request_options`, `request_write` | what a test asks about requests |
 
 mod answer;
 mod body;
@@ -19,6 +19,7 @@ mod message;
 mod prepared;
 mod request;
 mod request_options;
+mod request_write;
 mod rows;
 mod server;
 mod service;
@@ -26,6 +27,7 @@ mod state;
 mod step;
 mod to_row;
 mod unary;
+mod writes;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -38,6 +40,7 @@ pub use self::cutter::Cut;
 pub use self::failure::Failure;
 pub use self::message::Message;
 pub use self::request::{Request, RequestKeyRange, RequestTransaction};
+pub use self::request_write::RequestMutation;
 pub use self::rows::Rows;
 pub use self::step::{Gate, Step};
 pub use self::to_row::{RowWriter, ToRow};
@@ -52,6 +55,10 @@ const DATABASE: &str = "projects/fake/instances/fake/databases/fake";
 ///
 /// It speaks the real protocol over a loopback port, so a client is pointed at it and nothing else changes. It runs no SQL and keeps no data: a statement
 /// is known by its text, a read by its table. It stops when it is dropped.
+///
+/// Read-write transactions begin, commit and roll back as those of the service on a multiplexed session: they have precommit tokens, without which no
+/// commit succeeds, and a commit that comes again gets the same answer. What went wrong in between is said by [`before_next`](Self::before_next), for
+/// instance ABORTED; what was to be written is seen in [`requests`](Self::requests).
 ///
 /// ```
 /// use spanner_rows::testing::{FakeSpanner, Rows};

@@ -10,8 +10,9 @@ use super::convert::{from_list, from_type, from_value};
 use super::failure::Failure;
 use crate::proto::spanner::transaction_selector::Selector;
 use crate::proto::spanner::{
-    BeginTransactionRequest, CommitRequest, CreateSessionRequest, ExecuteSqlRequest,
-    GetSessionRequest, KeySet, ReadRequest, RollbackRequest, TransactionSelector, key_range,
+    BeginTransactionRequest, CommitRequest, CreateSessionRequest, ExecuteBatchDmlRequest,
+    ExecuteSqlRequest, GetSessionRequest, KeySet, ReadRequest, RollbackRequest,
+    TransactionSelector, key_range,
 };
 use crate::{OwnedValue, Type};
 
@@ -33,6 +34,7 @@ pub(super) enum Content {
     CreateSession(CreateSessionRequest),
     GetSession(GetSessionRequest),
     Sql(ExecuteSqlRequest),
+    BatchDml(ExecuteBatchDmlRequest),
     Read(ReadRequest),
     Begin(BeginTransactionRequest),
     Commit(CommitRequest),
@@ -123,6 +125,7 @@ impl Request {
             Content::CreateSession(_) | Content::Other => "",
             Content::GetSession(request) => &request.name,
             Content::Sql(request) => &request.session,
+            Content::BatchDml(request) => &request.session,
             Content::Read(request) => &request.session,
             Content::Begin(request) => &request.session,
             Content::Commit(request) => &request.session,
@@ -211,31 +214,7 @@ impl Request {
     /// The ranges of keys that a read asks for.
     #[must_use]
     pub fn key_ranges(&self) -> Vec<RequestKeyRange> {
-        use key_range::{EndKeyType, StartKeyType};
-        let Some(set) = self.key_set() else {
-            return Vec::new();
-        };
-        let ranges = set.ranges.iter();
-        ranges
-            .map(|range| {
-                let (start, start_closed) = match &range.start_key_type {
-                    Some(StartKeyType::StartClosed(start)) => (key(start), true),
-                    Some(StartKeyType::StartOpen(start)) => (key(start), false),
-                    None => (Vec::new(), false),
-                };
-                let (end, end_closed) = match &range.end_key_type {
-                    Some(EndKeyType::EndClosed(end)) => (key(end), true),
-                    Some(EndKeyType::EndOpen(end)) => (key(end), false),
-                    None => (Vec::new(), false),
-                };
-                RequestKeyRange {
-                    start,
-                    start_closed,
-                    end,
-                    end_closed,
-                }
-            })
-            .collect()
+        self.key_set().map(key_ranges).unwrap_or_default()
     }
 
     /// Whether a read asks for all keys.
@@ -284,6 +263,7 @@ impl Request {
     pub(super) fn selector(&self) -> Option<&TransactionSelector> {
         match &self.content {
             Content::Sql(request) => request.transaction.as_ref(),
+            Content::BatchDml(request) => request.transaction.as_ref(),
             Content::Read(request) => request.transaction.as_ref(),
             _ => None,
         }
@@ -325,6 +305,7 @@ impl Content {
             "CreateSession" => Self::CreateSession(CreateSessionRequest::decode(body)?),
             "GetSession" => Self::GetSession(GetSessionRequest::decode(body)?),
             "ExecuteSql" | "ExecuteStreamingSql" => Self::Sql(ExecuteSqlRequest::decode(body)?),
+            "ExecuteBatchDml" => Self::BatchDml(ExecuteBatchDmlRequest::decode(body)?),
             "StreamingRead" => Self::Read(ReadRequest::decode(body)?),
             "BeginTransaction" => Self::Begin(BeginTransactionRequest::decode(body)?),
             "Commit" => Self::Commit(CommitRequest::decode(body)?),
@@ -334,8 +315,33 @@ impl Content {
     }
 }
 
+pub(super) fn key_ranges(set: &KeySet) -> Vec<RequestKeyRange> {
+    use key_range::{EndKeyType, StartKeyType};
+    let ranges = set.ranges.iter();
+    ranges
+        .map(|range| {
+            let (start, start_closed) = match &range.start_key_type {
+                Some(StartKeyType::StartClosed(start)) => (key(start), true),
+                Some(StartKeyType::StartOpen(start)) => (key(start), false),
+                None => (Vec::new(), false),
+            };
+            let (end, end_closed) = match &range.end_key_type {
+                Some(EndKeyType::EndClosed(end)) => (key(end), true),
+                Some(EndKeyType::EndOpen(end)) => (key(end), false),
+                None => (Vec::new(), false),
+            };
+            RequestKeyRange {
+                start,
+                start_closed,
+                end,
+                end_closed,
+            }
+        })
+        .collect()
+}
+
 /// A key that is malformed is empty; its bytes are in the body.
-fn key(encoded: &Bytes) -> Vec<OwnedValue> {
+pub(super) fn key(encoded: &Bytes) -> Vec<OwnedValue> {
     let list = prost_types::ListValue::decode(encoded.clone());
     list.ok().and_then(from_list).unwrap_or_default()
 }

@@ -127,12 +127,13 @@ impl Request {
         options.map_or("", |options| &options.optimizer_statistics_package)
     }
 
-    fn options(&self) -> Option<&RequestOptions> {
+    pub(super) fn options(&self) -> Option<&RequestOptions> {
         match self.content() {
             Content::Sql(request) => request.request_options.as_ref(),
             Content::Read(request) => request.request_options.as_ref(),
             Content::Begin(request) => request.request_options.as_ref(),
             Content::Commit(request) => request.request_options.as_ref(),
+            Content::BatchDml(request) => request.request_options.as_ref(),
             _ => None,
         }
     }

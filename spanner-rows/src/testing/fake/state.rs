@@ -5,14 +5,20 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use bytes::Bytes;
+
 use super::answer::{Answer, Prepared};
 use super::failure::Failure;
 use super::request::Request;
 use super::step::Step;
+use super::writes::Writes;
 use crate::proto::spanner::transaction_options::Mode;
 use crate::proto::spanner::transaction_options::read_only::TimestampBound;
 use crate::proto::spanner::transaction_selector::Selector;
-use crate::proto::spanner::{Transaction, TransactionOptions, TransactionSelector};
+use crate::proto::spanner::{
+    CommitRequest, CommitResponse, MultiplexedSessionPrecommitToken, Transaction,
+    TransactionOptions, TransactionSelector,
+};
 
 /// Answers what nothing else does.
 pub(super) type Fallback = Arc<dyn Fn(&Request) -> Option<Answer> + Send + Sync>;
@@ -34,6 +40,7 @@ struct Inner {
     sessions: BTreeSet<String>,
     sessions_made: usize,
     transactions_begun: usize,
+    writes: Writes,
 }
 
 /// What an answer belongs to.
@@ -154,11 +161,33 @@ impl State {
     pub(super) fn begin(&self, options: &TransactionOptions) -> Transaction {
         let mut inner = self.lock();
         inner.transactions_begun += 1;
+        let id = Bytes::from(format!("fake-transaction-{}", inner.transactions_begun));
+        let writes = matches!(options.mode, Some(Mode::ReadWrite(_)));
         Transaction {
-            id: format!("fake-transaction-{}", inner.transactions_begun).into(),
+            precommit_token: writes.then(|| inner.writes.begin(id.clone())),
+            id,
             read_timestamp: read_timestamp(options),
-            precommit_token: None,
         }
+    }
+
+    pub(super) fn commit(&self, request: &CommitRequest) -> Result<CommitResponse, Failure> {
+        self.lock().writes.commit(request)
+    }
+
+    pub(super) fn rollback(&self, id: &[u8]) {
+        self.lock().writes.rollback(id);
+    }
+
+    pub(super) fn next_token(&self, id: &[u8]) -> Option<MultiplexedSessionPrecommitToken> {
+        self.lock().writes.next_token(id)
+    }
+
+    /// The answer to a statement of a batch.
+    pub(super) fn statement(&self, sql: &str) -> Result<Prepared, Failure> {
+        let inner = self.lock();
+        let question = Question::query(sql);
+        let answer = inner.answers.get(&question).cloned();
+        answer.ok_or_else(|| inner.unknown(&question))
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

@@ -1,17 +1,22 @@
-//! The calls with one answer that say nothing about a statement.
+//! The calls with one answer, but for single statements.
 
 use std::sync::Arc;
 
 use tonic::{Request, Response, Status};
 
+use super::answer::Prepared;
 use super::state::{State, now};
+use super::step::Step;
+use crate::proto::rpc;
+use crate::proto::spanner::transaction_selector::Selector;
 use crate::proto::spanner::{
     BeginTransactionRequest, CommitRequest, CommitResponse, CreateSessionRequest,
-    GetSessionRequest, RollbackRequest, Session, Transaction,
+    ExecuteBatchDmlRequest, ExecuteBatchDmlResponse, GetSessionRequest, ResultSet,
+    ResultSetMetadata, RollbackRequest, Session, Transaction,
 };
 use crate::proto::spanner_server::spanner_server::Spanner;
 
-/// Sessions and transactions. Statements and reads never come here.
+/// Sessions, transactions and batches of DML. Single statements and reads never come here.
 pub(super) struct Unary {
     state: Arc<State>,
 }
@@ -63,14 +68,60 @@ impl Spanner for Unary {
         Ok(Response::new(self.state.begin(&options)))
     }
 
-    async fn commit(&self, _: Request<CommitRequest>) -> Result<Response<CommitResponse>, Status> {
-        Ok(Response::new(CommitResponse {
-            commit_timestamp: Some(now()),
-            ..CommitResponse::default()
-        }))
+    async fn commit(
+        &self,
+        request: Request<CommitRequest>,
+    ) -> Result<Response<CommitResponse>, Status> {
+        let committed = self.state.commit(request.get_ref());
+        committed.map(Response::new).map_err(|it| it.status())
     }
 
-    async fn rollback(&self, _: Request<RollbackRequest>) -> Result<Response<()>, Status> {
+    async fn rollback(&self, request: Request<RollbackRequest>) -> Result<Response<()>, Status> {
+        self.state.rollback(&request.get_ref().transaction_id);
         Ok(Response::new(()))
+    }
+
+    async fn execute_batch_dml(
+        &self,
+        request: Request<ExecuteBatchDmlRequest>,
+    ) -> Result<Response<ExecuteBatchDmlResponse>, Status> {
+        let request = request.into_inner();
+        let selector = request.transaction.as_ref();
+        let mut answer = ExecuteBatchDmlResponse {
+            status: Some(rpc::Status::default()),
+            ..ExecuteBatchDmlResponse::default()
+        };
+        for statement in &request.statements {
+            let changed = match self.state.statement(&statement.sql) {
+                Ok(Prepared::Rows(rows)) => rows.stats(),
+                Ok(Prepared::Always(steps)) => match steps.first() {
+                    Some(Step::Fail(failure)) => {
+                        answer.status = Some(failure.rpc_status());
+                        break;
+                    }
+                    _ => None,
+                },
+                Ok(Prepared::InTurn(_)) => None,
+                Err(failure) => {
+                    answer.status = Some(failure.rpc_status());
+                    break;
+                }
+            };
+            answer.result_sets.push(ResultSet {
+                stats: changed,
+                ..ResultSet::default()
+            });
+        }
+        // The first result names the transaction, if there is one.
+        if let Some(first) = answer.result_sets.first_mut() {
+            first.metadata = Some(ResultSetMetadata {
+                transaction: self.state.transaction_of(selector),
+                ..ResultSetMetadata::default()
+            });
+        }
+        if let Some(Selector::Id(id)) = selector.and_then(|it| it.selector.as_ref()) {
+            answer.precommit_token = self.state.next_token(id);
+        }
+        Ok(Response::new(answer))
     }
 }
