@@ -96,6 +96,7 @@ pub use client::{
     query::Query,
     read::Read,
     read_only::{ReadOnlyBuilder, ReadOnlyTransaction},
+    transaction::{Transaction, batch::BatchDmlError, dml::Dml, runner::TransactionBuilder},
     write::Write,
     write_settings::IsolationLevel,
 };

@@ -35,6 +35,7 @@ mod read_only;
 mod reads;
 mod structs;
 mod support;
+mod transaction;
 mod types;
 mod ways;
 mod write;

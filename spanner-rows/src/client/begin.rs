@@ -87,7 +87,7 @@ impl Snapshot {
         let mut request = Vec::with_capacity(session.name().len() + 40);
         put_bytes(&mut request, SESSION, session.name().as_bytes());
         request.push(OPTIONS);
-        with_length(&mut request, |out| self.bound().encode_options(out));
+        with_length(&mut request, |out| self.kind().encode_options(out));
         request.into()
     }
 }

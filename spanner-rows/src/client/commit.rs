@@ -1,5 +1,5 @@
-//! Beginning and committing a transaction that writes: one call each, repeated until there
-//! is an answer.
+//! Beginning, committing and rolling back a transaction that writes: one call each, repeated
+//! until there is an answer.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ use crate::wire::PrecommitToken;
 /// of `CommitRequest`.
 const MUTATION: u8 = tag(4);
 
-/// How long one attempt to begin may take.
+/// How long one attempt to begin or to roll back may take.
 const LIMIT: Duration = Duration::from_secs(30);
 /// How often the server may ask to commit again with another token.
 const MAX_TOKENS: usize = 16;
@@ -134,6 +134,17 @@ impl Calls<'_> {
             "the server asked {MAX_TOKENS} times to commit again with another precommit token"
         );
         Err(Status::new(Code::Internal, text).into())
+    }
+
+    /// Gives up what the transaction did, and its locks.
+    pub(super) async fn rollback(&self, session: &Session, id: Bytes) -> Result<(), Failed> {
+        let request = proto::RollbackRequest {
+            session: session.name().to_owned(),
+            transaction_id: id,
+        };
+        let body = request.encode_to_vec();
+        self.send(Method::Rollback, session, body, LIMIT).await?;
+        Ok(())
     }
 
     async fn send(

@@ -7,11 +7,12 @@
 //! * `headers`: what every call carries besides its message, and request ids
 //! * `request`: encoding requests, and sending one as often as its result needs it
 //! * `query`, `read`, `key`: the requests
-//! * `read_only`, `snapshot`, `begin`: read-only transactions; how one begins with its first
+//! * `read_only`, `snapshot`, `begin`: read-only transactions; how any transaction begins with its first
 //!   statement, or with a call of its own
 //! * `origin`: where a request runs: alone or in a transaction
 //! * `settings`, `options`, `bound`: what both can be told
 //! * `mutation`, `write`, `commit`: changes without SQL, and how they are committed
+//! * `transaction`: read-write transactions; `kind`: how they differ from read-only ones
 //! * `unary`, `rerun`: when a call, and when a transaction, is made again
 //! * `write_settings`: what transactions that write can be told
 
@@ -22,6 +23,7 @@ pub(crate) mod commit;
 mod database;
 mod headers;
 pub(crate) mod key;
+mod kind;
 pub(crate) mod mutation;
 pub(crate) mod options;
 mod origin;
@@ -33,6 +35,7 @@ mod rerun;
 mod session;
 mod settings;
 mod snapshot;
+pub(crate) mod transaction;
 mod unary;
 pub(crate) mod write;
 pub(crate) mod write_settings;
@@ -60,6 +63,7 @@ use read::Read;
 use read_only::ReadOnlyBuilder;
 use session::{Session, Sessions};
 use settings::Defaults;
+use transaction::runner::TransactionBuilder;
 use write::Write;
 
 use crate::error::Error;
@@ -162,6 +166,8 @@ impl Client {
 
     /// Commits mutations, all or none, and once whatever breaks: `.await` does it.
     ///
+    /// Prefer it to a [`transaction`](Self::transaction) where nothing has to be read.
+    ///
     /// ```no_run
     /// # async fn example(client: spanner_rows::Client) -> Result<(), spanner_rows::Error> {
     /// use spanner_rows::Mutation;
@@ -175,6 +181,33 @@ impl Client {
     /// ```
     pub fn write(&self, mutations: impl IntoIterator<Item = Mutation>) -> Write {
         Write::new(self.clone(), mutations.into_iter().collect())
+    }
+
+    /// A read-write transaction, in which a closure runs; again, when it is aborted.
+    ///
+    /// ```no_run
+    /// # async fn example(client: spanner_rows::Client) -> Result<(), spanner_rows::Error> {
+    /// use spanner_rows::Error;
+    ///
+    /// let moved = client
+    ///     .transaction()
+    ///     .run(|tx| async move {
+    ///         let budget = tx.query("SELECT Budget FROM Albums WHERE AlbumId = 1");
+    ///         let (budget,): (i64,) = budget.one().await?;
+    ///         let moved = budget.min(1000);
+    ///         let sql = "UPDATE Albums SET Budget = Budget - @moved WHERE AlbumId = 1";
+    ///         tx.dml(sql).param("moved", moved).execute().await?;
+    ///         let sql = "UPDATE Albums SET Budget = Budget + @moved WHERE AlbumId = 2";
+    ///         tx.dml(sql).param("moved", moved).execute().await?;
+    ///         Ok::<_, Error>(moved)
+    ///     })
+    ///     .await?;
+    /// println!("{moved}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn transaction(&self) -> TransactionBuilder {
+        TransactionBuilder::new(self.clone())
     }
 
     /// The name of the database, `projects/P/instances/I/databases/D`.

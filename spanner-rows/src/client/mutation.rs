@@ -19,8 +19,9 @@ const KEY_SET: u8 = tag(2);
 
 /// A change of rows of one table that a commit makes (`google.spanner.v1.Mutation`).
 ///
-/// Commit mutations with [`Client::write`](crate::Client::write): they are applied in their
-/// order and all at once.
+/// Commit mutations with [`Client::write`](crate::Client::write), or together with what a
+/// transaction has read with [`Transaction::buffer`](crate::Transaction::buffer). They are
+/// applied in their order and all at once.
 ///
 /// One row is put together by hand with [`set`](Self::set). Many rows of a table are one
 /// mutation, too: structs that derive [`SpannerEncode`] are given to [`rows`](Self::rows),

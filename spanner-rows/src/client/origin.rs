@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use super::Client;
 use super::read_only::ReadOnlyTransaction;
 use super::request::ReadCall;
-use super::settings::CallSettings;
+use super::settings::{CallSettings, Defaults};
+use super::transaction::Transaction;
 use crate::error::Error;
 use crate::result::stream::RowStream;
 use crate::row::traits::SpannerRow;
@@ -15,6 +16,7 @@ use crate::row::traits::SpannerRow;
 pub(super) enum Origin {
     Client(Client),
     ReadOnly(ReadOnlyTransaction),
+    ReadWrite(Transaction),
 }
 
 impl Origin {
@@ -22,6 +24,15 @@ impl Origin {
         match self {
             Self::Client(client) => client,
             Self::ReadOnly(transaction) => transaction.snapshot.client(),
+            Self::ReadWrite(transaction) => transaction.client(),
+        }
+    }
+
+    /// What a request has that does not say otherwise.
+    pub(super) fn defaults(&self) -> Cow<'_, Defaults> {
+        match self {
+            Self::ReadWrite(transaction) => transaction.defaults(),
+            _ => Cow::Borrowed(self.client().defaults()),
         }
     }
 
@@ -29,10 +40,10 @@ impl Origin {
     pub(super) fn selector(&self, settings: &CallSettings) -> Result<Cow<'static, [u8]>, Error> {
         match self {
             Self::Client(_) => settings.single_use(),
-            Self::ReadOnly(_) if settings.bound.is_some() => Err(Error::config(
+            _ if settings.bound.is_some() => Err(Error::config(
                 "a query or read has a timestamp bound, and runs in a transaction, whose bound is that of all: give it to the transaction, or leave the transaction",
             )),
-            Self::ReadOnly(_) => Ok(Cow::Borrowed(&[])),
+            Self::ReadOnly(_) | Self::ReadWrite(_) => Ok(Cow::Borrowed(&[])),
         }
     }
 
@@ -48,6 +59,7 @@ impl Origin {
             Self::ReadOnly(transaction) => {
                 Box::pin(transaction.snapshot.send(call, settings)).await
             }
+            Self::ReadWrite(transaction) => Box::pin(transaction.send(call, settings)).await,
         }
     }
 }
@@ -61,5 +73,11 @@ impl From<Client> for Origin {
 impl From<ReadOnlyTransaction> for Origin {
     fn from(transaction: ReadOnlyTransaction) -> Self {
         Self::ReadOnly(transaction)
+    }
+}
+
+impl From<Transaction> for Origin {
+    fn from(transaction: Transaction) -> Self {
+        Self::ReadWrite(transaction)
     }
 }

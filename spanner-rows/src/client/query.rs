@@ -12,6 +12,7 @@ use crate::result::stream::RowStream;
 use crate::row::traits::{OwnedRow, SpannerRow};
 use crate::transport::Method;
 use crate::types::encode::ToColumn;
+use crate::wire::reader::{Fields, Span};
 use crate::wire::writer::{put_bytes, put_value, with_length};
 
 /// Fields of `google.spanner.v1.ExecuteSqlRequest`.
@@ -23,6 +24,11 @@ const QUERY_MODE: u8 = 7;
 const QUERY_OPTIONS: u8 = tag(10);
 const DIRECTED_READ_OPTIONS: u8 = 15;
 const DATA_BOOST_ENABLED: u8 = 16;
+
+/// Fields of `google.spanner.v1.ExecuteBatchDmlRequest.Statement`.
+const STATEMENT_SQL: u8 = tag(1);
+const STATEMENT_PARAMS: u8 = tag(2);
+const STATEMENT_PARAM_TYPES: u8 = tag(3);
 
 /// Fields of `google.spanner.v1.ExecuteSqlRequest.QueryOptions`.
 const OPTIMIZER_VERSION: u8 = tag(1);
@@ -234,9 +240,26 @@ impl Query {
         })
     }
 
+    /// Appends the content of an `ExecuteBatchDmlRequest.Statement`.
+    pub(super) fn put_statement(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        if let Some(problem) = &self.problem {
+            return Err(Error::config(problem.clone()));
+        }
+        put_bytes(out, STATEMENT_SQL, self.sql.as_bytes());
+        if !self.params.is_empty() {
+            put_bytes(out, STATEMENT_PARAMS, &self.params);
+        }
+        let types = &self.param_types;
+        let mut entries = Fields::new(types, Span::whole(types));
+        while let Some(entry) = entries.next()? {
+            put_bytes(out, STATEMENT_PARAM_TYPES, entry.span.of(types));
+        }
+        Ok(())
+    }
+
     fn put_options(&self, fields: &mut Vec<u8>) {
         put_integer(fields, QUERY_MODE, self.mode.number());
-        let defaults = self.origin.client().defaults();
+        let defaults = self.origin.defaults();
         let version = either(&self.optimizer.version, &defaults.optimizer.version);
         let package = either(
             &self.optimizer.statistics_package,
@@ -254,7 +277,7 @@ impl Query {
             });
         }
         let settings = &self.settings;
-        settings.put_options(fields, defaults, DIRECTED_READ_OPTIONS, DATA_BOOST_ENABLED);
+        settings.put_options(fields, &defaults, DIRECTED_READ_OPTIONS, DATA_BOOST_ENABLED);
     }
 }
 

@@ -253,10 +253,10 @@ impl<T: SpannerRow> Read<T> {
         put_bytes(&mut fields, KEY_SET, &self.key_set);
         let limit = self.limit.unwrap_or(0).min(i64::MAX as u64);
         put_integer(&mut fields, LIMIT_FIELD, limit);
-        let (settings, defaults) = (&self.settings, self.origin.client().defaults());
+        let (settings, defaults) = (&self.settings, self.origin.defaults());
         settings.put_options(
             &mut fields,
-            defaults,
+            &defaults,
             DIRECTED_READ_OPTIONS,
             DATA_BOOST_ENABLED,
         );

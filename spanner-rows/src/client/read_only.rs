@@ -46,7 +46,7 @@ impl ReadOnlyBuilder {
     /// The bound is one of single queries and reads, or cannot be sent
     /// ([`ErrorKind::Config`](crate::ErrorKind::Config)).
     pub fn start(self) -> Result<ReadOnlyTransaction, Error> {
-        let snapshot = Snapshot::new(self.client, self.bound)?;
+        let snapshot = Snapshot::read_only(self.client, self.bound)?;
         Ok(ReadOnlyTransaction {
             snapshot: Arc::new(snapshot),
         })

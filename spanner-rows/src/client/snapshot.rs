@@ -1,4 +1,4 @@
-//! The inside of a read-only transaction: who begins it, and how its statements are sent.
+//! The inside of a transaction: who begins it, and how its statements are sent.
 //!
 //! The first statement begins the transaction, and the others wait for its id. The call
 //! that begins runs in a task of its own up to its first message, which has the id: so
@@ -8,23 +8,26 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::Client;
 use super::bound::TimestampBound;
 use super::headers::RequestId;
+use super::kind::Kind;
 use super::request::{Attempt, ReadCall, body, tag, with_token};
 use super::session::Session;
 use super::settings::CallSettings;
 use crate::error::{Code, Error, Status};
+use crate::result::retry::RetrySettings;
 use crate::result::stream::RowStream;
 use crate::row::traits::SpannerRow;
-use crate::transport::{BoxFuture, Messages, Opener};
+use crate::transport::{BoxFuture, Messages, Method, Opener};
 use crate::types::timestamp::Timestamp;
 use crate::wire::ResultMetadata;
 use crate::wire::writer::{put_bytes, with_length};
@@ -33,10 +36,13 @@ use crate::wire::writer::{put_bytes, with_length};
 const ID: u8 = tag(2);
 const BEGIN: u8 = tag(3);
 
-/// A read-only transaction, begun or not.
+/// How long a call that begins a read-write transaction goes on when nobody waits for it.
+const UNWATCHED: Duration = Duration::from_secs(10);
+
+/// A transaction, begun or not.
 pub(super) struct Snapshot {
     client: Client,
-    bound: TimestampBound,
+    kind: Kind,
     state: watch::Sender<State>,
 }
 
@@ -46,12 +52,15 @@ enum State {
     /// A call is under way that begins.
     Beginning,
     Begun(Arc<Begun>),
+    /// It is not to begin any more.
+    Over,
 }
 
 /// What statements of a transaction have in common once it has begun.
-struct Begun {
+pub(super) struct Begun {
     /// A transaction is one of its session.
-    session: Arc<Session>,
+    pub(super) session: Arc<Session>,
+    pub(super) id: Bytes,
     /// The content of `TransactionSelector`, with the id.
     selector: Vec<u8>,
     read_timestamp: Option<Timestamp>,
@@ -62,29 +71,50 @@ enum Turn {
     Join(Arc<Begun>),
     Begin(Right),
     Wait,
+    Over,
 }
 
 impl Snapshot {
-    pub(super) fn new(client: Client, bound: TimestampBound) -> Result<Self, Error> {
+    pub(super) fn read_only(client: Client, bound: TimestampBound) -> Result<Self, Error> {
         bound.check()?;
         if bound.is_single_use() {
             return Err(Error::config(format!(
                 "a transaction cannot be bound to a time that the server chooses ({bound}): only a single query or read can; use `Strong`, `ReadTimestamp` or `ExactStaleness`"
             )));
         }
-        Ok(Self {
+        Ok(Self::new(client, Kind::ReadOnly(bound)))
+    }
+
+    pub(super) fn new(client: Client, kind: Kind) -> Self {
+        Self {
             client,
-            bound,
+            kind,
             state: watch::Sender::new(State::Idle),
-        })
+        }
     }
 
     pub(super) const fn client(&self) -> &Client {
         &self.client
     }
 
-    pub(super) const fn bound(&self) -> TimestampBound {
-        self.bound
+    pub(super) const fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// Lets nobody begin any more; answers what has begun.
+    pub(super) fn close(&self) -> Option<Arc<Begun>> {
+        let mut begun = None;
+        self.state.send_if_modified(|state| match state {
+            State::Begun(it) => {
+                begun = Some(it.clone());
+                false
+            }
+            _ => {
+                *state = State::Over;
+                true
+            }
+        });
+        begun
     }
 
     pub(super) fn read_timestamp(&self) -> Option<Timestamp> {
@@ -101,17 +131,25 @@ impl Snapshot {
         settings: &CallSettings,
     ) -> Result<RowStream<T>, Error> {
         let started = Instant::now();
-        let retry = settings.retry_over(&self.client.inner.retry);
-        let deadline = retry.total().and_then(|time| started.checked_add(time));
-        let statement = Statement {
+        let retry = settings.retry_over(self.kind.retry(&self.client));
+        let statement = self.statement(call, &retry, started);
+        let stream = RowStream::open(Box::new(statement), &retry, started).await?;
+        Ok(stream.reading_at(self.read_timestamp()))
+    }
+
+    pub(super) fn statement(
+        self: &Arc<Self>,
+        call: ReadCall,
+        retry: &RetrySettings,
+        started: Instant,
+    ) -> Statement {
+        Statement {
             snapshot: self.clone(),
             id: self.client.inner.headers.new_request(),
             call: call.into(),
-            deadline,
+            deadline: retry.total().and_then(|time| started.checked_add(time)),
             sent_on: Arc::default(),
-        };
-        let stream = RowStream::open(Box::new(statement), &retry, started).await?;
-        Ok(stream.reading_at(self.read_timestamp()))
+        }
     }
 
     fn turn(self: &Arc<Self>) -> Turn {
@@ -120,6 +158,7 @@ impl Snapshot {
             match state {
                 State::Begun(begun) => turn = Turn::Join(begun.clone()),
                 State::Beginning => {}
+                State::Over => turn = Turn::Over,
                 State::Idle => {
                     *state = State::Beginning;
                     turn = Turn::Begin(Right(Some(self.clone())));
@@ -136,20 +175,29 @@ impl Snapshot {
         let id = transaction.transaction_id();
         let mut selector = Vec::with_capacity(id.len() + 4);
         put_bytes(&mut selector, ID, id);
-        let begun = Begun {
+        let begun = Arc::new(Begun {
             session,
+            id: id.clone(),
             selector,
             read_timestamp: transaction.read_timestamp(),
-        };
-        self.state.send_replace(State::Begun(Arc::new(begun)));
+        });
+        let in_time = self.state.send_if_modified(|state| {
+            let in_time = !matches!(state, State::Over);
+            if in_time {
+                *state = State::Begun(begun.clone());
+            }
+            in_time
+        });
+        if !in_time {
+            self.kind.begun_too_late(&self.client, begun);
+        }
     }
 }
 
 impl fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReadOnlyTransaction")
+        f.debug_struct(self.kind.name())
             .field("client", &self.client)
-            .field("bound", &self.bound)
             .field("read_timestamp", &self.read_timestamp())
             .finish_non_exhaustive()
     }
@@ -169,13 +217,19 @@ impl Right {
 impl Drop for Right {
     fn drop(&mut self) {
         if let Some(snapshot) = self.0.take() {
-            snapshot.state.send_replace(State::Idle);
+            snapshot.state.send_if_modified(|state| {
+                let held = matches!(state, State::Beginning);
+                if held {
+                    *state = State::Idle;
+                }
+                held
+            });
         }
     }
 }
 
 /// One statement of a transaction, sent as often as its result stream needs it.
-struct Statement {
+pub(super) struct Statement {
     snapshot: Arc<Snapshot>,
     id: RequestId,
     call: Arc<ReadCall>,
@@ -202,7 +256,7 @@ impl Opener for Statement {
                 client: self.snapshot.client.inner.clone(),
                 id: self.id.attempt(attempt).into(),
                 method: self.call.method,
-                leader: false,
+                leader: self.snapshot.kind.is_for_leader(),
                 deadline: self.deadline,
             },
             snapshot: self.snapshot.clone(),
@@ -241,9 +295,14 @@ impl Sending {
     async fn open(self) -> Result<Box<dyn Messages>, Status> {
         let mut state = self.snapshot.state.subscribe();
         loop {
+            self.snapshot.kind.check()?;
             match self.snapshot.turn() {
                 Turn::Join(begun) => return self.join(&begun).await,
-                Turn::Begin(right) => return Task(tokio::spawn(self.begin(right))).result().await,
+                Turn::Begin(right) => {
+                    let let_go_on = self.snapshot.kind.begins_unwatched();
+                    return Task::new(self.begin(right), let_go_on).result().await;
+                }
+                Turn::Over => return Err(Kind::over()),
                 Turn::Wait => {
                     let waited = state.wait_for(|state| !matches!(state, State::Beginning));
                     // It fails only without a sender, which the transaction is.
@@ -259,10 +318,13 @@ impl Sending {
         *lock(&self.sent_on) = Some(session.clone());
         let body = body(&session, &begun.selector, &self.call.fields);
         let body = with_token(&body, self.call.token_tag, &self.token);
-        let messages = self.attempt.send(session, body).await.map_err(if_lost)?;
+        let messages = self.attempt.send(session, body).await;
+        let messages = messages.map_err(|status| self.snapshot.kind.failed(status, true))?;
         Ok(Box::new(InTransaction {
             first: None,
+            method: self.call.method,
             messages,
+            snapshot: self.snapshot,
         }))
     }
 
@@ -275,22 +337,31 @@ impl Sending {
         *lock(&self.sent_on) = Some(session.clone());
         let mut selector = Vec::with_capacity(32);
         selector.push(BEGIN);
-        with_length(&mut selector, |out| self.snapshot.bound.encode_options(out));
+        let kind = &self.snapshot.kind;
+        with_length(&mut selector, |out| kind.encode_options(out));
         let body = body(&session, &selector, &self.call.fields);
         let id = self.attempt.id.clone();
-        let mut messages = self.attempt.send(session.clone(), body).await?;
-        let first = poll_fn(|cx| messages.poll_message(cx)).await.transpose()?;
+        let failed = |status| kind.failed(status, false);
+        let messages = self.attempt.send(session.clone(), body).await;
+        let mut messages = messages.map_err(failed)?;
+        let first = poll_fn(|cx| messages.poll_message(cx)).await;
+        let first = first.transpose().map_err(failed)?;
         // Whatever else is wrong with the message, the reader of the result will say.
         if let Some(metadata) = first
             .as_ref()
-            .and_then(|message| ResultMetadata::of_transaction_in(message).ok())
+            .and_then(|message| kind.received(self.call.method, message))
         {
             if metadata.transaction_id().is_empty() {
                 return Err(no_transaction().with_request_id(id));
             }
             right.begun(&metadata, session);
         }
-        Ok(Box::new(InTransaction { first, messages }))
+        Ok(Box::new(InTransaction {
+            first,
+            method: self.call.method,
+            messages,
+            snapshot: self.snapshot,
+        }))
     }
 }
 
@@ -300,21 +371,54 @@ pub(super) fn no_transaction() -> Status {
     Status::new(Code::Internal, text)
 }
 
-/// A task that ends with whoever waits for it.
-struct Task<T>(JoinHandle<Result<T, Status>>);
+/// A task that ends with whoever waits for it, or soon after.
+struct Task<T: Send + 'static> {
+    handle: Option<JoinHandle<Result<T, Status>>>,
+    let_go_on: bool,
+}
 
-impl<T> Task<T> {
+impl<T: Send + 'static> Task<T> {
+    fn new(
+        work: impl Future<Output = Result<T, Status>> + Send + 'static,
+        let_go_on: bool,
+    ) -> Self {
+        Self {
+            handle: Some(tokio::spawn(work)),
+            let_go_on,
+        }
+    }
+
     async fn result(mut self) -> Result<T, Status> {
-        (&mut self.0).await.unwrap_or_else(|_| {
+        let joined = match &mut self.handle {
+            Some(handle) => handle.await,
+            None => unreachable!("only `drop` takes the handle"),
+        };
+        joined.unwrap_or_else(|_| {
             let text = "the runtime that was beginning the transaction is gone: ask again";
             Err(Status::new(Code::Cancelled, text))
         })
     }
 }
 
-impl<T> Drop for Task<T> {
+impl<T: Send + 'static> Drop for Task<T> {
     fn drop(&mut self) {
-        self.0.abort();
+        let Some(mut handle) = self.handle.take() else {
+            return;
+        };
+        if handle.is_finished() {
+            return;
+        }
+        match tokio::runtime::Handle::try_current() {
+            // What has begun unseen could not be rolled back.
+            Ok(runtime) if self.let_go_on => {
+                runtime.spawn(async move {
+                    if timeout(UNWATCHED, &mut handle).await.is_err() {
+                        handle.abort();
+                    }
+                });
+            }
+            _ => handle.abort(),
+        }
     }
 }
 
@@ -322,7 +426,9 @@ impl<T> Drop for Task<T> {
 struct InTransaction {
     /// Received already.
     first: Option<Bytes>,
+    method: Method,
     messages: Box<dyn Messages>,
+    snapshot: Arc<Snapshot>,
 }
 
 impl Messages for InTransaction {
@@ -331,19 +437,17 @@ impl Messages for InTransaction {
     }
 
     fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Status>>> {
-        match self.first.take() {
-            Some(first) => Poll::Ready(Some(Ok(first))),
-            None => self.messages.poll_message(cx).map_err(if_lost),
+        let kind = &self.snapshot.kind;
+        if let Err(status) = kind.check() {
+            return Poll::Ready(Some(Err(status)));
         }
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(Ok(first)));
+        }
+        let polled = ready!(self.messages.poll_message(cx));
+        if let Some(Ok(message)) = &polled {
+            kind.received(self.method, message);
+        }
+        Poll::Ready(polled.map(|it| it.map_err(|status| kind.failed(status, true))))
     }
-}
-
-/// Says what a lost session means to a transaction.
-fn if_lost(status: Status) -> Status {
-    if !status.is_session_not_found() {
-        return status;
-    }
-    status.explained(
-        "the session of the read-only transaction is gone, and the transaction with it: begin a new one (one with the bound `ReadTimestamp` sees the same state)",
-    )
 }

@@ -74,7 +74,9 @@ impl WriteSettings {
     }
 }
 
-/// The methods of what commits, for a type whose field `settings` is [`WriteSettings`].
+/// The methods that [`Write`](crate::Write) and
+/// [`TransactionBuilder`](crate::TransactionBuilder) have in common, for a type whose field
+/// `settings` is [`WriteSettings`].
 macro_rules! methods_of_write_settings {
     ($what:literal) => {
         #[doc = concat!("How important the ", $what, " is beside others, in place of the")]

@@ -53,8 +53,10 @@ pub(crate) enum Method {
     BeginTransaction,
     Commit,
     CreateSession,
+    ExecuteBatchDml,
     ExecuteStreamingSql,
     GetSession,
+    Rollback,
     StreamingRead,
 }
 
@@ -64,8 +66,10 @@ impl Method {
             Self::BeginTransaction => "/google.spanner.v1.Spanner/BeginTransaction",
             Self::Commit => "/google.spanner.v1.Spanner/Commit",
             Self::CreateSession => "/google.spanner.v1.Spanner/CreateSession",
+            Self::ExecuteBatchDml => "/google.spanner.v1.Spanner/ExecuteBatchDml",
             Self::ExecuteStreamingSql => "/google.spanner.v1.Spanner/ExecuteStreamingSql",
             Self::GetSession => "/google.spanner.v1.Spanner/GetSession",
+            Self::Rollback => "/google.spanner.v1.Spanner/Rollback",
             Self::StreamingRead => "/google.spanner.v1.Spanner/StreamingRead",
         }
     }
