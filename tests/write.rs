@@ -259,16 +259,16 @@ async fn aborted_ones_begin_anew_when_the_server_says_so() {
 async fn a_time_limit_ends_the_retries() {
     let (fake, client) = server().await;
     for _ in 0..100 {
-        let failure = Failure::aborted("busy").retry_after(Duration::from_millis(30));
+        let failure = Failure::aborted("busy").retry_after(Duration::from_millis(300));
         fake.before_next("Commit", [Step::Fail(failure)]);
     }
     let started = Instant::now();
-    let write = client.write([one()]).timeout(Duration::from_millis(150));
+    let write = client.write([one()]).timeout(Duration::from_millis(1500));
     let error = write.await.unwrap_err();
     assert_eq!(error.code(), Code::Aborted, "{error}");
     assert!(started.elapsed() < Duration::from_secs(5));
     let tries = fake.take_requests().len() / 2;
-    assert!((2..=6).contains(&tries), "{tries}");
+    assert!((2..=5).contains(&tries), "{tries}");
 
     let write = client.write([one()]).retry(RetrySettings::never());
     assert_eq!(write.await.unwrap_err().code(), Code::Aborted);

@@ -36,6 +36,7 @@
 //! * columns: the implementations of [`FromColumn`]; [`Value`] for any type
 //! * reading: [`Client`], [`Query`], [`Read`], [`RowStream`], [`RowBatch`]
 //! * which state of the database: [`TimestampBound`], [`ReadOnlyTransaction`]
+//! * writing: [`Client::write`], [`Mutation`], [`CommitTimestamp`]; [`Client::transaction`], [`Transaction`], [`Dml`]
 //! * plans and figures: [`QueryMode`], [`ResultStats`], [`QueryPlan`]
 //! * connecting: [`ClientBuilder`], [`TokenSource`]
 //! * what can go wrong: [`Error`], [`RetrySettings`]

@@ -61,20 +61,29 @@ impl Unary<'_> {
         let mut budget = Budget::default();
         let mut attempts = 1;
         loop {
-            let limit = Instant::now() + self.limit;
-            let until = self.deadline.map_or(limit, |deadline| deadline.min(limit));
+            // A limit that no clock can show is none.
+            let limit = Instant::now().checked_add(self.limit);
+            let until = match (limit, self.deadline) {
+                (Some(limit), Some(deadline)) => Some(limit.min(deadline)),
+                (limit, deadline) => limit.or(deadline),
+            };
             let attempt = Attempt {
                 client: self.inner.clone(),
                 id: id.attempt(attempts).into(),
                 method: self.method,
                 leader: true,
-                deadline: Some(until),
+                deadline: until,
             };
             let call = attempt.unary(self.session, self.body.clone());
-            let status = match timeout_at(until, call).await {
-                Ok(Ok(answer)) => return Ok(answer),
-                Ok(Err(status)) => status,
-                Err(_) => too_late(until.saturating_duration_since(started)),
+            let answer = match until {
+                None => call.await,
+                Some(until) => timeout_at(until, call)
+                    .await
+                    .unwrap_or_else(|_| Err(too_late(started.elapsed()))),
+            };
+            let status = match answer {
+                Ok(answer) => return Ok(answer),
+                Err(status) => status,
             };
             let wait = retryable(&status)
                 .then(|| {
