@@ -25,8 +25,8 @@ const OPTIONS: u8 = tag(2);
 const LIMIT: Duration = Duration::from_secs(30);
 
 impl Snapshot {
-    /// Begins the transaction, which nobody else uses yet.
-    pub(super) async fn begin(&self) -> Result<(), Error> {
+    /// Asks the server for a transaction, `google.spanner.v1.Transaction`.
+    pub(super) async fn call_begin(&self) -> Result<(ResultMetadata, Arc<Session>), Error> {
         let inner = &self.client().inner;
         let (retry, started) = (&inner.retry, Instant::now());
         let deadline = retry.total().and_then(|time| started.checked_add(time));
@@ -52,10 +52,7 @@ impl Snapshot {
             let status = match timeout_at(until, call).await {
                 Ok(Ok(answer)) => match ResultMetadata::of_transaction(&answer) {
                     Ok(transaction) if transaction.transaction_id().is_empty() => no_transaction(),
-                    Ok(transaction) => {
-                        self.begun(&transaction, session);
-                        return Ok(());
-                    }
+                    Ok(transaction) => return Ok((transaction, session)),
                     Err(error) => Status::new(
                         Code::Internal,
                         format!("the new transaction cannot be read: {error}"),

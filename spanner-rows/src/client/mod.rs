@@ -10,6 +10,8 @@
 //! * `read_only`, `snapshot`, `begin`: read-only transactions; how any transaction begins with its first
 //!   statement, or with a call of its own
 //! * `origin`: where a request runs: alone or in a transaction
+//! * `partition`, `partition_text`: a result in parts, which other machines can read
+//! * `partition_read`: reading parts, one or many at once
 //! * `settings`, `options`, `bound`: what both can be told
 //! * `mutation`, `write`, `commit`: changes without SQL, and how they are committed
 //! * `transaction`: read-write transactions; `kind`: how they differ from read-only ones
@@ -27,6 +29,9 @@ mod kind;
 pub(crate) mod mutation;
 pub(crate) mod options;
 mod origin;
+pub(crate) mod partition;
+pub(crate) mod partition_read;
+pub(crate) mod partition_text;
 pub(crate) mod query;
 pub(crate) mod read;
 pub(crate) mod read_only;

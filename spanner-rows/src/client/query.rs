@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::options::QueryMode;
 use super::origin::Origin;
+use super::partition::{Partition, PartitionOptions, split};
 use super::request::{ReadCall, put_integer, tag};
 use super::settings::{CallSettings, Optimizer, methods_of_settings};
 use crate::error::Error;
@@ -220,17 +221,35 @@ impl Query {
         self.rows().await?.one_batch().await
     }
 
+    /// Splits the result into parts that can be read at the same time, also by other
+    /// machines, all at one point in time: see [`Partition`](crate::Partition).
+    ///
+    /// The service splits queries only that it can answer in parts without bringing these
+    /// together: those whose plan begins with a distributed union, such as a scan of a
+    /// table, not those that sort or aggregate over all. Outside of a
+    /// [read-only transaction](crate::ReadOnlyTransaction) one is begun, with the bound of
+    /// the query.
+    ///
+    /// # Errors
+    ///
+    /// The server refuses to split the query, or it cannot be reached; the transaction
+    /// cannot be begun; a parameter's name cannot be, or the bound is one of single
+    /// queries only ([`ErrorKind::Config`](crate::ErrorKind::Config)).
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: nothing but a transaction is left on the server, which expires.
+    pub async fn partitions(self, options: PartitionOptions) -> Result<Vec<Partition>, Error> {
+        let call = self.encode()?;
+        let statement = self.statement();
+        split(&self.origin, call, statement, &self.settings, options).await
+    }
+
     pub(super) fn encode(&self) -> Result<ReadCall, Error> {
         if let Some(problem) = &self.problem {
             return Err(Error::config(problem.clone()));
         }
-        let len = self.sql.len() + self.params.len() + self.param_types.len() + 24;
-        let mut fields = Vec::with_capacity(len);
-        put_bytes(&mut fields, SQL, self.sql.as_bytes());
-        if !self.params.is_empty() {
-            put_bytes(&mut fields, PARAMS, &self.params);
-        }
-        fields.extend_from_slice(&self.param_types);
+        let mut fields = self.statement();
         self.put_options(&mut fields);
         Ok(ReadCall {
             method: Method::ExecuteStreamingSql,
@@ -255,6 +274,18 @@ impl Query {
             put_bytes(out, STATEMENT_PARAM_TYPES, entry.span.of(types));
         }
         Ok(())
+    }
+
+    /// The fields that `PartitionQueryRequest` has, too, under the same numbers.
+    fn statement(&self) -> Vec<u8> {
+        let len = self.sql.len() + self.params.len() + self.param_types.len() + 24;
+        let mut fields = Vec::with_capacity(len);
+        put_bytes(&mut fields, SQL, self.sql.as_bytes());
+        if !self.params.is_empty() {
+            put_bytes(&mut fields, PARAMS, &self.params);
+        }
+        fields.extend_from_slice(&self.param_types);
+        fields
     }
 
     fn put_options(&self, fields: &mut Vec<u8>) {

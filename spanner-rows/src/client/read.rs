@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use super::key::{Key, KeyRange, put_key};
 use super::options::{LockHint, OrderBy};
 use super::origin::Origin;
+use super::partition::{Partition, PartitionOptions, split};
 use super::request::{ReadCall, integer_tag, put_integer, tag};
 use super::settings::{CallSettings, methods_of_settings};
 use crate::error::Error;
@@ -228,6 +229,34 @@ impl<T: SpannerRow> Read<T> {
         self.rows().await?.one_batch().await
     }
 
+    /// Splits the result into parts that can be read at the same time, also by other
+    /// machines, all at one point in time: see [`Partition`](crate::Partition).
+    ///
+    /// Outside of a [read-only transaction](crate::ReadOnlyTransaction) one is begun, with
+    /// the bound of the read.
+    ///
+    /// # Errors
+    ///
+    /// The server refuses to split the read, or it cannot be reached; the transaction
+    /// cannot be begun; the read has a limit, it is not said which rows or columns to
+    /// read, or the bound is one of single reads only
+    /// ([`ErrorKind::Config`](crate::ErrorKind::Config)).
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: nothing but a transaction is left on the server, which expires.
+    pub async fn partitions(self, options: PartitionOptions) -> Result<Vec<Partition>, Error> {
+        if self.limit.is_some() {
+            return Err(Error::config(format!(
+                "the read of `{}` has a limit, which would hold for each of its partitions: leave one of them out",
+                self.table
+            )));
+        }
+        let call = self.encode()?;
+        let statement = self.statement()?;
+        split(&self.origin, call, statement, &self.settings, options).await
+    }
+
     pub(super) fn encode(&self) -> Result<ReadCall, Error> {
         if !self.selected {
             return Err(Error::config(format!(
@@ -241,16 +270,7 @@ impl<T: SpannerRow> Read<T> {
                 self.table
             )));
         }
-        let mut fields = Vec::with_capacity(self.table.len() + self.key_set.len() + 128);
-        put_bytes(&mut fields, TABLE, self.table.as_bytes());
-        if !self.index.is_empty() {
-            put_bytes(&mut fields, INDEX, self.index.as_bytes());
-        }
-        match &self.columns {
-            Some(columns) => put_columns(&mut fields, columns),
-            None => put_columns(&mut fields, &self.columns_of_row()?),
-        }
-        put_bytes(&mut fields, KEY_SET, &self.key_set);
+        let mut fields = self.statement()?;
         let limit = self.limit.unwrap_or(0).min(i64::MAX as u64);
         put_integer(&mut fields, LIMIT_FIELD, limit);
         let (settings, defaults) = (&self.settings, self.origin.defaults());
@@ -276,6 +296,21 @@ impl<T: SpannerRow> Read<T> {
             fields,
             token_tag: RESUME_TOKEN,
         })
+    }
+
+    /// The fields that `PartitionReadRequest` has, too, under the same numbers.
+    fn statement(&self) -> Result<Vec<u8>, Error> {
+        let mut fields = Vec::with_capacity(self.table.len() + self.key_set.len() + 128);
+        put_bytes(&mut fields, TABLE, self.table.as_bytes());
+        if !self.index.is_empty() {
+            put_bytes(&mut fields, INDEX, self.index.as_bytes());
+        }
+        match &self.columns {
+            Some(columns) => put_columns(&mut fields, columns),
+            None => put_columns(&mut fields, &self.columns_of_row()?),
+        }
+        put_bytes(&mut fields, KEY_SET, &self.key_set);
+        Ok(fields)
     }
 
     fn columns_of_row(&self) -> Result<Vec<String>, Error> {

@@ -42,6 +42,14 @@ pub(super) struct Session {
 }
 
 impl Session {
+    /// A session that is known by its name.
+    pub(super) fn named(name: String) -> Result<Self, Error> {
+        Ok(Self {
+            params: request_params("session", &name)?,
+            name,
+        })
+    }
+
     /// `projects/P/instances/I/databases/D/sessions/S`
     pub(super) fn name(&self) -> &str {
         &self.name

@@ -62,8 +62,8 @@ pub(super) struct Begun {
     pub(super) session: Arc<Session>,
     pub(super) id: Bytes,
     /// The content of `TransactionSelector`, with the id.
-    selector: Vec<u8>,
-    read_timestamp: Option<Timestamp>,
+    pub(super) selector: Vec<u8>,
+    pub(super) read_timestamp: Option<Timestamp>,
 }
 
 /// What a statement is to do.
@@ -152,6 +152,25 @@ impl Snapshot {
         }
     }
 
+    /// The transaction, begun with a call of its own unless it has begun.
+    pub(super) async fn begin(self: &Arc<Self>) -> Result<Arc<Begun>, Error> {
+        let mut state = self.state.subscribe();
+        loop {
+            match self.turn() {
+                Turn::Join(begun) => return Ok(begun),
+                Turn::Begin(right) => {
+                    let (transaction, session) = self.call_begin().await?;
+                    right.begun(&transaction, session);
+                }
+                Turn::Wait => {
+                    let waited = state.wait_for(|state| !matches!(state, State::Beginning));
+                    // It fails only without a sender, which the transaction is.
+                    let _ = waited.await;
+                }
+            }
+        }
+    }
+
     fn turn(self: &Arc<Self>) -> Turn {
         let mut turn = Turn::Wait;
         self.state.send_if_modified(|state| {
@@ -171,7 +190,7 @@ impl Snapshot {
     }
 
     /// The transaction is that of the server's answer, `google.spanner.v1.Transaction`.
-    pub(super) fn begun(&self, transaction: &ResultMetadata, session: Arc<Session>) {
+    fn begun(&self, transaction: &ResultMetadata, session: Arc<Session>) {
         let id = transaction.transaction_id();
         let mut selector = Vec::with_capacity(id.len() + 4);
         put_bytes(&mut selector, ID, id);

@@ -57,6 +57,8 @@ pub(crate) enum Method {
     ExecuteStreamingSql,
     GetSession,
     Rollback,
+    PartitionQuery,
+    PartitionRead,
     StreamingRead,
 }
 
@@ -70,6 +72,8 @@ impl Method {
             Self::ExecuteStreamingSql => "/google.spanner.v1.Spanner/ExecuteStreamingSql",
             Self::GetSession => "/google.spanner.v1.Spanner/GetSession",
             Self::Rollback => "/google.spanner.v1.Spanner/Rollback",
+            Self::PartitionQuery => "/google.spanner.v1.Spanner/PartitionQuery",
+            Self::PartitionRead => "/google.spanner.v1.Spanner/PartitionRead",
             Self::StreamingRead => "/google.spanner.v1.Spanner/StreamingRead",
         }
     }

@@ -7,6 +7,7 @@
 //! | `answer`, `step`, `message`, `failure` | what a test writes as an answer |
 //! | `rows`, `to_row`, `cutter`, `prepared` | answers made of rows: encoded, cut, ready to be sent |
 //! | `body` | plays an answer |
+//! | `partition` | parts of such answers |
 //! | `request`, `request_options`, `request_write` | what a test asks about requests |
 
 mod answer;
@@ -16,6 +17,7 @@ mod cutter;
 mod failure;
 mod io;
 mod message;
+mod partition;
 mod prepared;
 mod request;
 mod request_options;
@@ -46,6 +48,7 @@ pub use self::step::{Gate, Step};
 pub use self::to_row::{RowWriter, ToRow};
 
 use self::answer::Prepared;
+use self::partition::Part;
 use self::state::{Question, State};
 
 /// The only database of the server.
@@ -194,7 +197,7 @@ impl FakeSpanner {
         let prepared = Prepared::from(answer);
         if let Prepared::Rows(rows) = &prepared {
             // Encoded now, so that the first call is as fast as the others.
-            rows.all();
+            rows.all(Part::ALL);
         }
         self.state.set_answer(question, prepared);
     }

@@ -11,8 +11,8 @@ use super::failure::Failure;
 use crate::proto::spanner::transaction_selector::Selector;
 use crate::proto::spanner::{
     BeginTransactionRequest, CommitRequest, CreateSessionRequest, ExecuteBatchDmlRequest,
-    ExecuteSqlRequest, GetSessionRequest, KeySet, ReadRequest, RollbackRequest,
-    TransactionSelector, key_range,
+    ExecuteSqlRequest, GetSessionRequest, KeySet, PartitionQueryRequest, PartitionReadRequest,
+    ReadRequest, RollbackRequest, TransactionSelector, key_range,
 };
 use crate::{OwnedValue, Type};
 
@@ -38,6 +38,8 @@ pub(super) enum Content {
     Read(ReadRequest),
     Begin(BeginTransactionRequest),
     Commit(CommitRequest),
+    PartitionQuery(PartitionQueryRequest),
+    PartitionRead(PartitionReadRequest),
     Rollback(RollbackRequest),
     /// Of a method that is not answered.
     Other,
@@ -130,6 +132,8 @@ impl Request {
             Content::Begin(request) => &request.session,
             Content::Commit(request) => &request.session,
             Content::Rollback(request) => &request.session,
+            Content::PartitionQuery(request) => &request.session,
+            Content::PartitionRead(request) => &request.session,
         }
     }
 
@@ -265,6 +269,8 @@ impl Request {
             Content::Sql(request) => request.transaction.as_ref(),
             Content::BatchDml(request) => request.transaction.as_ref(),
             Content::Read(request) => request.transaction.as_ref(),
+            Content::PartitionQuery(request) => request.transaction.as_ref(),
+            Content::PartitionRead(request) => request.transaction.as_ref(),
             _ => None,
         }
     }
@@ -309,6 +315,8 @@ impl Content {
             "StreamingRead" => Self::Read(ReadRequest::decode(body)?),
             "BeginTransaction" => Self::Begin(BeginTransactionRequest::decode(body)?),
             "Commit" => Self::Commit(CommitRequest::decode(body)?),
+            "PartitionQuery" => Self::PartitionQuery(PartitionQueryRequest::decode(body)?),
+            "PartitionRead" => Self::PartitionRead(PartitionReadRequest::decode(body)?),
             "Rollback" => Self::Rollback(RollbackRequest::decode(body)?),
             _ => Self::Other,
         })

@@ -87,6 +87,23 @@ impl Request {
         }
     }
 
+    /// How a result is to be split: about how many bytes a part is to have, and how many
+    /// parts there are to be; 0 is as the server finds fit.
+    #[must_use]
+    pub fn partition_options(&self) -> (u64, u64) {
+        let options = match self.content() {
+            Content::PartitionQuery(request) => request.partition_options,
+            Content::PartitionRead(request) => request.partition_options,
+            _ => None,
+        };
+        let options = options.unwrap_or_default();
+        let number = |n| u64::try_from(n).unwrap_or(0);
+        (
+            number(options.partition_size_bytes),
+            number(options.max_partitions),
+        )
+    }
+
     /// In which order a read wants its rows.
     #[must_use]
     pub fn order_by(&self) -> Option<OrderBy> {

@@ -8,6 +8,7 @@ use super::convert::{to_query_plan, to_struct_type};
 use super::cutter::Cut;
 use super::failure::Failure;
 use super::message::encode_query_stats;
+use super::partition::Part;
 use super::prepared::{PreparedRows, Stats};
 use super::step::Step;
 use super::to_row::{RowWriter, ToRow};
@@ -373,7 +374,9 @@ pub(super) struct RowsAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Selection {
     columns: Vec<usize>,
-    rows: usize,
+    part: Part,
+    /// At most so many of the part's rows.
+    limit: usize,
 }
 
 impl RowsAnswer {
@@ -401,11 +404,12 @@ impl RowsAnswer {
         self.rows.layout.stats.clone()
     }
 
-    /// All rows with all columns.
-    pub(super) fn all(&self) -> Arc<PreparedRows> {
+    /// Rows with all columns.
+    pub(super) fn all(&self, part: Part) -> Arc<PreparedRows> {
         self.prepare(Selection {
             columns: (0..self.rows.row_type.len()).collect(),
-            rows: self.rows.values.rows(),
+            part,
+            limit: usize::MAX,
         })
     }
 
@@ -413,7 +417,8 @@ impl RowsAnswer {
     pub(super) fn none(&self) -> Arc<PreparedRows> {
         self.prepare(Selection {
             columns: (0..self.rows.row_type.len()).collect(),
-            rows: 0,
+            part: Part::ALL,
+            limit: 0,
         })
     }
 
@@ -422,6 +427,7 @@ impl RowsAnswer {
         &self,
         table: &str,
         columns: &[String],
+        part: Part,
         limit: i64,
     ) -> Result<Arc<PreparedRows>, Failure> {
         let position = |name: &String| {
@@ -429,12 +435,12 @@ impl RowsAnswer {
                 Failure::not_found(format!("Column not found in table {table}: {name}"))
             })
         };
-        let all_rows = self.rows.values.rows();
         Ok(self.prepare(Selection {
             columns: columns.iter().map(position).collect::<Result<_, _>>()?,
-            rows: match usize::try_from(limit) {
-                Ok(limit) if limit > 0 => limit.min(all_rows),
-                _ => all_rows,
+            part,
+            limit: match usize::try_from(limit) {
+                Ok(limit) if limit > 0 => limit,
+                _ => usize::MAX,
             },
         }))
     }
@@ -454,7 +460,8 @@ impl RowsAnswer {
         let fields = self.rows.row_type.fields();
         let selected = selection.columns.iter().filter_map(|&i| fields.get(i));
         let row_type = to_struct_type(&RowType::new(selected.cloned()));
-        let values = (0..selection.rows).flat_map(|row| {
+        let rows = selection.part.of(self.rows.values.rows());
+        let values = rows.take(selection.limit).flat_map(|row| {
             let columns = selection.columns.iter().enumerate();
             columns.map(move |(i, &column)| (self.rows.values.value(row, column), i == 0))
         });

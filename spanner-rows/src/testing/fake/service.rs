@@ -15,6 +15,7 @@ use super::answer::{Prepared, Script};
 use super::body::ScriptBody;
 use super::failure::Failure;
 use super::io::{Command, Control};
+use super::partition::Part;
 use super::prepared::{PREFIX_LEN, framed};
 use super::request::{Content, Request};
 use super::rows::RowsAnswer;
@@ -131,10 +132,17 @@ fn result(state: &State, request: &Request) -> Result<Script, Failure> {
         },
         Prepared::Rows(rows) => {
             let transaction = state.transaction_of(request.selector());
+            let Some(part) = Part::of_token(request.partition_token()) else {
+                return Err(Failure::invalid_argument(
+                    "the partition token was never given out",
+                ));
+            };
             let prepared = match request.content() {
-                Content::Read(read) => rows.columns(&read.table, &read.columns, read.limit)?,
+                Content::Read(read) => {
+                    rows.columns(&read.table, &read.columns, part, read.limit)?
+                }
                 _ if request.query_mode() == QueryMode::Plan => rows.none(),
-                _ => rows.all(),
+                _ => rows.all(part),
             };
             let Some(first) = prepared.position(request.resume_token()) else {
                 return Err(Failure::invalid_argument(

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use tonic::{Request, Response, Status};
 
 use super::answer::Prepared;
+use super::partition::Part;
 use super::state::{State, now};
 use super::step::Step;
 use crate::proto::rpc;
 use crate::proto::spanner::transaction_selector::Selector;
 use crate::proto::spanner::{
     BeginTransactionRequest, CommitRequest, CommitResponse, CreateSessionRequest,
-    ExecuteBatchDmlRequest, ExecuteBatchDmlResponse, GetSessionRequest, ResultSet,
+    ExecuteBatchDmlRequest, ExecuteBatchDmlResponse, GetSessionRequest, Partition,
+    PartitionOptions, PartitionQueryRequest, PartitionReadRequest, PartitionResponse, ResultSet,
     ResultSetMetadata, RollbackRequest, Session, Transaction,
 };
 use crate::proto::spanner_server::spanner_server::Spanner;
@@ -124,4 +126,36 @@ impl Spanner for Unary {
         }
         Ok(Response::new(answer))
     }
+
+    async fn partition_query(
+        &self,
+        request: Request<PartitionQueryRequest>,
+    ) -> Result<Response<PartitionResponse>, Status> {
+        Ok(partitions(request.into_inner().partition_options))
+    }
+
+    async fn partition_read(
+        &self,
+        request: Request<PartitionReadRequest>,
+    ) -> Result<Response<PartitionResponse>, Status> {
+        Ok(partitions(request.into_inner().partition_options))
+    }
+}
+
+/// As many as there are to be, or a few.
+fn partitions(options: Option<PartitionOptions>) -> Response<PartitionResponse> {
+    const FEW: usize = 3;
+    const MOST: usize = 10_000;
+    let asked = options.map_or(0, |options| options.max_partitions);
+    let count = match usize::try_from(asked) {
+        Ok(count) if count > 0 => count.min(MOST),
+        _ => FEW,
+    };
+    let partitions = (0..count).map(|index| Partition {
+        partition_token: Part { index, count }.token(),
+    });
+    Response::new(PartitionResponse {
+        partitions: partitions.collect(),
+        transaction: None,
+    })
 }
