@@ -29,6 +29,7 @@ mod literals;
 mod methods;
 mod more_types;
 mod params;
+mod partitions;
 mod postgres;
 mod protos;
 mod read_only;
