@@ -157,6 +157,7 @@ impl Calls<'_> {
         let unary = Unary {
             inner: &self.client.inner,
             method,
+            leader: true,
             session,
             body: body.into(),
             retry: self.retry,

@@ -71,9 +71,7 @@ impl Kind {
     /// Answers what that means.
     pub(super) fn failed(&self, status: Status, begun: bool) -> Status {
         match self {
-            Self::ReadOnly(_) if begun && status.is_session_not_found() => status.explained(
-                "the session of the read-only transaction is gone, and the transaction with it: begin a new one (one with the bound `ReadTimestamp` sees the same state)",
-            ),
+            Self::ReadOnly(_) if begun => if_lost(status),
             Self::ReadOnly(_) => status,
             Self::ReadWrite(life) => life.failed(status, begun),
         }
@@ -92,4 +90,14 @@ impl Kind {
         let text = "the read-write transaction is over: its handle was kept, and used after the end of the closure that it was given to";
         Status::new(Code::FailedPrecondition, text)
     }
+}
+
+/// Says what a lost session means to a read-only transaction.
+pub(super) fn if_lost(status: Status) -> Status {
+    if !status.is_session_not_found() {
+        return status;
+    }
+    status.explained(
+        "the session of the read-only transaction is gone, and the transaction with it: begin a new one (one with the bound `ReadTimestamp` sees the same state)",
+    )
 }

@@ -7,12 +7,13 @@ use bytes::Bytes;
 use prost::Message as _;
 use tokio::time::Instant;
 
+use super::kind::if_lost;
 use super::origin::Origin;
 use super::read_only::ReadOnlyBuilder;
 use super::request::{ReadCall, body, put_integer, tag};
 use super::session::Session;
 use super::settings::CallSettings;
-use super::snapshot::{Begun, if_lost};
+use super::snapshot::Begun;
 use super::unary::{Failed, Unary};
 use crate::error::{Code, Error, Status};
 use crate::proto::spanner::PartitionResponse;
@@ -168,6 +169,11 @@ pub(super) async fn split(
     let client = origin.client();
     let transaction = match origin {
         Origin::ReadOnly(transaction) => transaction.clone(),
+        Origin::ReadWrite(_) => {
+            return Err(Error::config(
+                "a result can be split in a read-only transaction, not in one that writes: ask `Client::read_only` for one",
+            ));
+        }
         Origin::Client(_) => {
             let bound = settings.bound.unwrap_or_default();
             ReadOnlyBuilder::new(client.clone())
@@ -188,6 +194,7 @@ pub(super) async fn split(
     let unary = Unary {
         inner: &client.inner,
         method,
+        leader: false,
         session: &begun.session,
         body: body(&begun.session, &begun.selector, &request),
         retry: &retry,
@@ -195,7 +202,9 @@ pub(super) async fn split(
         deadline: total.and_then(|time| Instant::now().checked_add(time)),
     };
     let answer = unary.send().await.map_err(|failed| {
-        let Failed { status, attempts } = failed;
+        let Failed {
+            status, attempts, ..
+        } = failed;
         Error::status(if_lost(status), attempts)
     })?;
     let tokens = read_response(&answer).map_err(|status| Error::status(status, 1))?;

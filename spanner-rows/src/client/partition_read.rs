@@ -16,11 +16,11 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
 use super::headers::RequestId;
+use super::kind::if_lost;
 use super::partition::{Kind, Partition};
 use super::request::{Attempt, with_token};
 use super::session::Session;
 use super::settings::CallSettings;
-use super::snapshot::{InTransaction, if_lost};
 use super::{Client, query, read};
 use crate::error::{Code, Error, Status};
 use crate::result::batch::RowBatch;
@@ -170,18 +170,28 @@ impl Opener for PartitionSender {
             client: self.client.inner.clone(),
             id: self.id.attempt(attempt).into(),
             method,
+            leader: false,
             deadline: self.deadline,
         };
         let body = with_token(&self.body, token_tag, resume_token);
         let session = self.session.clone();
         Box::pin(async move {
             let messages = attempt.send(session, body).await.map_err(if_lost)?;
-            let messages = InTransaction {
-                first: None,
-                messages,
-            };
-            Ok(Box::new(messages) as Box<dyn Messages>)
+            Ok(Box::new(OfPartition(messages)) as Box<dyn Messages>)
         })
+    }
+}
+
+/// The answer, which cannot be had again when its session is gone.
+struct OfPartition(Box<dyn Messages>);
+
+impl Messages for OfPartition {
+    fn blocks(&self) -> u64 {
+        self.0.blocks()
+    }
+
+    fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Status>>> {
+        self.0.poll_message(cx).map_err(if_lost)
     }
 }
 
@@ -261,9 +271,9 @@ impl PartitionedRead {
     /// The rows of all partitions in one stream of batches, in whatever order they come.
     ///
     /// Nothing is read before the first call of [`PartitionBatches::next`].
-    pub const fn batches<T: SpannerRow + 'static>(self) -> PartitionBatches<T> {
+    pub fn batches<T: SpannerRow + 'static>(self) -> PartitionBatches<T> {
         PartitionBatches {
-            state: State::New(self),
+            state: State::New(Box::new(self)),
         }
     }
 }
@@ -312,7 +322,7 @@ pub struct PartitionBatches<T: SpannerRow> {
 }
 
 enum State<T: SpannerRow> {
-    New(PartitionedRead),
+    New(Box<PartitionedRead>),
     Reading(Reading<T>),
     Ended,
 }
@@ -340,7 +350,7 @@ impl<T: SpannerRow + 'static> PartitionBatches<T> {
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<RowBatch<T>>, Error>> {
         if let State::New(read) = &mut self.state {
-            self.state = State::Reading(Reading::start(read.clone()));
+            self.state = State::Reading(Reading::start((**read).clone()));
         }
         let State::Reading(reading) = &mut self.state else {
             return Poll::Ready(Ok(None));

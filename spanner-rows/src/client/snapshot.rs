@@ -158,6 +158,7 @@ impl Snapshot {
         loop {
             match self.turn() {
                 Turn::Join(begun) => return Ok(begun),
+                Turn::Over => return Err(Error::status(Kind::over(), 1)),
                 Turn::Begin(right) => {
                     let (transaction, session) = self.call_begin().await?;
                     right.begun(&transaction, session);

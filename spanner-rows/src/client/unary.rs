@@ -41,10 +41,12 @@ impl From<Status> for Failed {
     }
 }
 
-/// A request of a read-write transaction that means the same when it arrives twice.
+/// A request that means the same when it arrives twice.
 pub(super) struct Unary<'a> {
     pub(super) inner: &'a Arc<Inner>,
     pub(super) method: Method,
+    /// Whether only a leader can do it.
+    pub(super) leader: bool,
     pub(super) session: &'a Session,
     pub(super) body: Bytes,
     pub(super) retry: &'a RetrySettings,
@@ -71,7 +73,7 @@ impl Unary<'_> {
                 client: self.inner.clone(),
                 id: id.attempt(attempts).into(),
                 method: self.method,
-                leader: true,
+                leader: self.leader,
                 deadline: until,
             };
             let call = attempt.unary(self.session, self.body.clone());
