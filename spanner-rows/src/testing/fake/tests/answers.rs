@@ -155,8 +155,11 @@ async fn a_handler_answers_the_rest() {
 #[tokio::test]
 async fn methods_without_an_answer_are_unimplemented() {
     let fake = FakeSpanner::start().await;
-    let mut client = Client::connect(&fake).await;
-    let request = crate::proto::spanner::PartitionQueryRequest::default();
-    let end = client.spanner.partition_query(request).await.unwrap_err();
-    assert_eq!(end.code(), Code::Unimplemented);
+    let endpoint = tonic::transport::Endpoint::from_shared(fake.endpoint()).unwrap();
+    let mut any = tonic::client::Grpc::new(endpoint.connect().await.unwrap());
+    any.ready().await.unwrap();
+    let path = http::uri::PathAndQuery::from_static("/google.spanner.v1.Spanner/BatchWrite");
+    let codec = tonic_prost::ProstCodec::<(), ()>::default();
+    let end = any.unary(tonic::Request::new(()), path, codec).await;
+    assert_eq!(end.unwrap_err().code(), Code::Unimplemented);
 }
