@@ -155,7 +155,7 @@ async fn a_handler_answers_the_rest() {
 #[tokio::test]
 async fn methods_without_an_answer_are_unimplemented() {
     let fake = FakeSpanner::start().await;
-    let endpoint = tonic::transport::Endpoint::from_shared(fake.endpoint()).unwrap();
+    let endpoint = Endpoint::from_shared(fake.endpoint()).unwrap();
     let mut any = tonic::client::Grpc::new(endpoint.connect().await.unwrap());
     any.ready().await.unwrap();
     let path = http::uri::PathAndQuery::from_static("/google.spanner.v1.Spanner/BatchWrite");
