@@ -119,6 +119,7 @@ impl Assembler {
                 Segment::new(row, starts, spares.tables())
             }),
             rows: if message.starts.len() > 1 {
+                spares.last_len = message.starts.len().min(Spares::KEPT_STARTS);
                 Segment::new(message.wire, message.starts, spares.tables())
             } else {
                 // No reason to keep the message.
@@ -169,6 +170,9 @@ pub(crate) struct Spares {
     starts: Vec<Vec<u32>>,
     #[expect(clippy::vec_box, reason = "segments hold the same boxes")]
     tables: Vec<Box<Tables>>,
+    /// How long the list of the last message was. The next one is likely as long,
+    /// and batches never bring theirs back.
+    last_len: usize,
 }
 
 impl Spares {
@@ -180,6 +184,12 @@ impl Spares {
     /// An empty list of row starts.
     pub(crate) fn take(&mut self) -> Vec<u32> {
         self.starts.pop().unwrap_or_default()
+    }
+
+    /// An empty list for the row starts of the next message.
+    pub(crate) fn take_for_message(&mut self) -> Vec<u32> {
+        let spare = self.starts.pop();
+        spare.unwrap_or_else(|| Vec::with_capacity(self.last_len))
     }
 
     pub(crate) fn put(&mut self, mut starts: Vec<u32>) {

@@ -85,6 +85,16 @@ impl<T: SpannerRow> RowBatch<T> {
         }
     }
 
+    /// The rows that came whole.
+    ///
+    /// A call, because the compiler else chooses between both segments over and
+    /// over, for every field of a segment that it needs.
+    #[cold]
+    #[inline(never)]
+    const fn behind_joined(&self) -> &Segment {
+        &self.rows.rows
+    }
+
     /// Decodes the rows in order, each when it is asked for.
     ///
     /// A row that cannot be read is an error in its place; the next one follows.
@@ -132,7 +142,7 @@ pub struct BatchRows<'b, T> {
 impl<'b, T: SpannerRow> Iterator for BatchRows<'b, T> {
     type Item = Result<T::Row<'b>, Error>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         if self.next >= self.end {
             return None;
@@ -140,7 +150,7 @@ impl<'b, T: SpannerRow> Iterator for BatchRows<'b, T> {
         let i = self.next;
         self.next += 1;
         if i - self.before >= self.segment.rows() {
-            (self.segment, self.before) = (&self.batch.rows.rows, i);
+            (self.segment, self.before) = (self.batch.behind_joined(), i);
         }
         Some(self.batch.read(self.segment, i - self.before, i))
     }

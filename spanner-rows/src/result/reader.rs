@@ -86,7 +86,7 @@ impl ResultReader {
 
     /// Walks a message and takes note of where it leaves the rows.
     fn read(&mut self, message: Bytes) -> Result<Message, Error> {
-        let message = Message::parse(message, self.layout, self.spares.take())?;
+        let message = Message::parse(message, self.layout, self.spares.take_for_message())?;
         if message.before.columns.is_none() {
             return Err(no_metadata());
         }

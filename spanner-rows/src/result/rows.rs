@@ -206,7 +206,7 @@ impl<T: SpannerRow> RowReader<T> {
     ///
     /// A value of the row cannot be read ([`Error::is_row_error`]); the row is
     /// consumed. Or the row does not fit the result.
-    #[inline]
+    #[inline(always)]
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     pub fn next(&mut self) -> Result<Option<T::Lent<'_>>, Error> {
         if self.next >= self.end && !self.advance()? {

@@ -55,6 +55,11 @@ impl Binding {
         self.children.first()
     }
 
+    /// Whether this is neither a row nor an array.
+    pub(crate) const fn is_one_value(&self) -> bool {
+        matches!(self.node, Node::Value) && self.children.is_empty()
+    }
+
     /// Settles how the values of a row are found: passing over those between,
     /// if the fields come in the order of the columns, else through a table.
     pub(crate) fn settle(&mut self) {

@@ -9,8 +9,8 @@ use crate::wire::value::{self, Elements, Found, Kind};
 /// Made once per segment; the memory serves one segment after another.
 #[derive(Debug, Default)]
 pub(crate) struct Tables {
-    /// Base64 decoded in the places where it stood: a text at `a..b` of the wire
-    /// has its bytes at `a..` here, so no table is needed to find them.
+    /// Base64 decoded, every text from [`place_of`] its start on, so that no table is
+    /// needed to find its bytes. What is between has no meaning.
     bytes: Vec<u8>,
     /// Where texts start that are not base64: in order, and nearly always none.
     bad: Vec<u32>,
@@ -62,9 +62,8 @@ impl Tables {
         self.positions.clear();
         let decodes = !row.decoded_columns.is_empty();
         if decodes {
-            // Never what an earlier segment left there.
             let end = starts.last().map_or(0, |end| *end as usize);
-            self.bytes.resize(end.min(wire.len()), 0);
+            self.bytes.reserve_exact(place_of(end.min(wire.len())));
         }
         for window in starts.windows(2) {
             let [start, end] = window else { continue };
@@ -95,6 +94,7 @@ impl Tables {
         if !self.bad.is_empty() && self.bad.binary_search(&(at as u32)).is_ok() {
             return None;
         }
+        let at = place_of(at);
         self.bytes.get(at..at + decoded_len(text)?)
     }
 
@@ -125,22 +125,31 @@ impl Tables {
     /// Decodes what the fields of a row or STRUCT lend of its values.
     fn decode_fields(&mut self, wire: &[u8], row: &Binding, mut values: Elements<'_>) {
         let mut next = 0;
-        let mut value: Found<'_> = (&[], 0);
         for (column, child) in &row.decoded_columns {
-            while next <= *column {
-                match values.next_bytes() {
-                    Ok(Some(found)) => value = found,
-                    // Reading the row will tell.
-                    _ => return,
-                }
+            while next < *column {
+                // A fault is told when the row is read.
+                let Ok(Some(_)) = values.next_bytes() else {
+                    return;
+                };
                 next += 1;
             }
-            match row.children.get(*child as usize) {
-                Some(field) if field.node == Node::Flattened => {
+            let Some(field) = row.children.get(*child as usize) else {
+                continue;
+            };
+            // Stays before the value: another field may read it too.
+            let mut at_value = values;
+            if field.is_one_value()
+                && let Some((text, at)) = at_value.next_short_string()
+            {
+                self.decode_text(text, at);
+                continue;
+            }
+            match at_value.next_bytes() {
+                Ok(Some(value)) if field.node == Node::Flattened => {
                     self.decode_flattened(wire, field, *column, value);
                 }
-                Some(field) => self.decode_value(wire, field, value),
-                None => {}
+                Ok(Some(value)) => self.decode_value(wire, field, value),
+                _ => return,
             }
         }
     }
@@ -166,7 +175,7 @@ impl Tables {
 
     fn decode_value(&mut self, wire: &[u8], binding: &Binding, (value, at): Found<'_>) {
         match value::read_at(value, at) {
-            Ok(Kind::String(text)) => self.decode_text(wire, text),
+            Ok(Kind::String(text)) => self.decode_text(text.of(wire), text.start),
             Ok(Kind::List(list)) => {
                 let mut elements = Elements::of_list(wire, list);
                 match (binding.node, binding.element()) {
@@ -184,20 +193,30 @@ impl Tables {
         }
     }
 
-    fn decode_text(&mut self, wire: &[u8], text: Span) {
-        let source = text.of(wire);
-        let done = decoded_len(source).and_then(|len| {
-            let target = self.bytes.get_mut(text.start..text.start + len)?;
+    fn decode_text(&mut self, text: &[u8], at: usize) {
+        let place = place_of(at);
+        let done = decoded_len(text).and_then(|len| {
+            // Never what an earlier segment left there.
+            if self.bytes.len() < place + len {
+                self.bytes.resize(place + len, 0);
+            }
+            let target = self.bytes.get_mut(place..place + len)?;
             let out = base64_simd::AsOut::as_out(target);
-            base64_simd::STANDARD.decode(source, out).ok().map(drop)
+            base64_simd::STANDARD.decode(text, out).ok().map(drop)
         });
         if done.is_none() {
-            let start = text.start as u32;
+            let start = at as u32;
             if let Err(place) = self.bad.binary_search(&start) {
                 self.bad.insert(place, start);
             }
         }
     }
+}
+
+/// Where the bytes of a text at `at` go: three quarters of the way, since four
+/// characters stand for three bytes. So no text reaches into the place of the next.
+const fn place_of(at: usize) -> usize {
+    at - at.div_ceil(4)
 }
 
 /// How many bytes padded base64 of this form stands for.

@@ -151,6 +151,13 @@ pub(super) fn parse_digits(digits: &[u8]) -> Option<u64> {
     })
 }
 
+/// The digits behind a decimal point, one to nine, as billionths.
+#[inline]
+pub(super) fn billionths(digits: &[u8]) -> Option<u32> {
+    let power = POWERS.get(9_usize.checked_sub(digits.len())?)?;
+    u32::try_from(parse_digits(digits)? * power).ok()
+}
+
 const POWERS: [u64; 9] = [
     1,
     10,

@@ -1,144 +1,155 @@
 //! INTERVAL as Spanner writes it: a subset of ISO 8601.
 
+use super::integer::billionths;
 use super::interval::Interval;
 
 /// Reads `P[nY][nM][nD][T[nH][nM][n[.n]S]]` with at least one part, and one behind
 /// a `T`; `None` when it is another text or out of range.
-///
-/// One pass over the bytes; what was read last says what may come next.
 pub(crate) fn parse(text: &[u8]) -> Option<Interval> {
-    let (b'P', parts) = text.split_first()? else {
+    let (b'P', date) = text.split_first()? else {
         return None;
     };
-    let mut bytes = parts.iter();
-    let mut byte = *bytes.next()?;
-    let (mut months, mut days, mut seconds, mut nanoseconds) = (0_i64, 0_i64, 0_i64, 0_i64);
-    let mut last = Last::Start;
-    loop {
-        if byte == b'T' {
-            if last >= Last::Time {
-                return None;
-            }
-            last = Last::Time;
-            byte = *bytes.next()?;
-        }
-        let negative = byte == b'-';
-        if negative {
-            byte = *bytes.next()?;
-        }
-        let from = bytes.len();
-        let mut amount = 0_i64;
-        while byte.is_ascii_digit() {
-            // Wraps only where there are more digits than are taken as they are.
-            amount = amount.wrapping_mul(10).wrapping_add(i64::from(byte - b'0'));
-            byte = *bytes.next()?;
-        }
-        let digits = from - bytes.len();
-        if digits > MOST_DIGITS {
-            let start = parts.len() - from - 1;
-            amount = long(parts.get(start..start + digits)?)?;
-        }
-        if matches!(byte, b'.' | b',') {
-            // Only seconds have a fraction; their sign is its sign too.
-            let (fraction, after) = fraction(bytes.as_slice())?;
-            let [b'S', ..] = after else {
-                return None;
-            };
-            nanoseconds = if negative { -fraction } else { fraction };
-            bytes = after.iter();
-            byte = *bytes.next()?;
-        } else if digits == 0 {
-            return None;
-        }
-        if negative {
-            amount = -amount;
-        }
-        last = match byte {
-            b'Y' if last < Last::Years => {
-                months = amount * 12;
-                Last::Years
-            }
-            b'M' if last < Last::Months => {
-                months += amount;
-                Last::Months
-            }
-            b'D' if last < Last::Days => {
-                days = amount;
-                Last::Days
-            }
-            b'H' if last == Last::Time => {
-                seconds = amount * 3_600;
-                Last::Hours
-            }
-            b'M' if last >= Last::Time && last < Last::Minutes => {
-                seconds += amount * 60;
-                Last::Minutes
-            }
-            b'S' if last >= Last::Time && last < Last::Seconds => {
-                seconds += amount;
-                Last::Seconds
-            }
-            _ => return None,
-        };
-        match bytes.next() {
-            Some(next) => byte = *next,
-            None => break,
-        }
+    let (mut months, mut days, mut nanoseconds) = (0, 0, 0);
+    let mut part = Part::read(date)?;
+    if part.unit == b'Y' {
+        months = part.amount * 12;
+        part = Part::read(part.rest)?;
     }
-    Interval::new(
-        months.try_into().ok()?,
-        days.try_into().ok()?,
-        i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds),
-    )
+    if part.unit == b'M' {
+        months += part.amount;
+        part = Part::read(part.rest)?;
+    }
+    if part.unit == b'D' {
+        days = part.amount;
+        part = Part::read(part.rest)?;
+    }
+    match part {
+        Part {
+            unit: NONE,
+            rest: [b'T', time @ ..],
+            ..
+        } => nanoseconds = parse_time(time)?,
+        Part { unit: NONE, .. } if !date.is_empty() => {}
+        _ => return None,
+    }
+    Interval::new(months.try_into().ok()?, days.try_into().ok()?, nanoseconds)
 }
 
-/// What was read last, in the order in which parts come.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Last {
-    Start,
-    Years,
-    Months,
-    Days,
-    /// The `T`.
-    Time,
-    Hours,
-    Minutes,
-    Seconds,
+/// Reads what stands behind the `T`, as nanoseconds.
+#[inline(always)]
+fn parse_time(time: &[u8]) -> Option<i128> {
+    let (mut seconds, mut nanoseconds) = (0, 0);
+    let mut part = Part::read(time)?;
+    if part.unit == b'H' {
+        seconds = part.amount * 3_600;
+        part = Part::read(part.rest)?;
+    }
+    if part.unit == b'M' {
+        seconds += part.amount * 60;
+        part = Part::read(part.rest)?;
+    }
+    if matches!(part.unit, b'.' | b',') {
+        // The fraction has no sign of its own, and nothing comes behind it.
+        let (b'S', fraction) = part.rest.split_last()? else {
+            return None;
+        };
+        seconds += part.amount;
+        nanoseconds = i64::from(billionths(fraction)?);
+        if part.is_negative {
+            nanoseconds = -nanoseconds;
+        }
+    } else {
+        if part.unit == b'S' {
+            seconds += part.amount;
+            part = Part::read(part.rest)?;
+        }
+        if part.unit != NONE || !part.rest.is_empty() || time.is_empty() {
+            return None;
+        }
+    }
+    Some(i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds))
+}
+
+/// A number with its unit.
+struct Part<'a> {
+    is_negative: bool,
+    amount: i64,
+    /// A letter, a decimal mark, or [`NONE`].
+    unit: u8,
+    rest: &'a [u8],
+}
+
+/// The unit of the part that is not there: nothing is left, or a `T`.
+const NONE: u8 = 0;
+
+impl<'a> Part<'a> {
+    #[inline(always)]
+    fn read(text: &'a [u8]) -> Option<Self> {
+        if let [] | [b'T', ..] = text {
+            return Some(Self {
+                is_negative: false,
+                amount: 0,
+                unit: NONE,
+                rest: text,
+            });
+        }
+        let (is_negative, digits) = match text {
+            [b'-', digits @ ..] => (true, digits),
+            digits => (false, digits),
+        };
+        let (amount, behind) = number(digits)?;
+        let (unit, rest) = behind.split_first()?;
+        Some(Self {
+            is_negative,
+            amount: if is_negative { -amount } else { amount },
+            // A zero byte is no unit, and is not to look like none.
+            unit: if *unit == NONE { b'?' } else { *unit },
+            rest,
+        })
+    }
 }
 
 /// A part with more digits is out of range whatever the others are; so many hours
 /// still fit an i64 as seconds.
 const MOST_DIGITS: usize = 15;
 
-/// Digits that are too many, unless they start with zeros.
-#[cold]
-fn long(digits: &[u8]) -> Option<i64> {
+/// The value of the digits that `text` begins with, and what is behind them. Only
+/// before a decimal mark there may be none.
+#[inline(always)]
+fn number(text: &[u8]) -> Option<(i64, &[u8])> {
+    let value = |digit: u8| digit.wrapping_sub(b'0');
+    // Nearly all parts have one or two digits.
+    if let [first, behind @ ..] = text
+        && value(*first) <= 9
+    {
+        let ones = i64::from(value(*first));
+        if let [second, ..] = behind
+            && value(*second) > 9
+        {
+            return Some((ones, behind));
+        }
+        if let [second, behind @ ..] = behind
+            && let [third, ..] = behind
+            && value(*third) > 9
+        {
+            return Some((ones * 10 + i64::from(value(*second)), behind));
+        }
+    }
+    long_number(text)
+}
+
+#[inline(never)]
+fn long_number(text: &[u8]) -> Option<(i64, &[u8])> {
+    let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, behind) = text.split_at_checked(len)?;
+    if digits.is_empty() && !matches!(behind, [b'.' | b',', ..]) {
+        return None;
+    }
     let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
     let digits = digits.get(zeros..)?;
     if digits.len() > MOST_DIGITS {
         return None;
     }
-    Some(
-        digits
-            .iter()
-            .fold(0, |amount, digit| amount * 10 + i64::from(digit - b'0')),
-    )
-}
-
-/// One to nine digits as billionths, and what is behind them.
-#[inline]
-fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
-    let mut place = 1_000_000_000;
-    let mut value = 0;
-    let mut rest = text;
-    while let [digit @ b'0'..=b'9', after @ ..] = rest {
-        // Nothing is left for a tenth digit.
-        place /= 10;
-        if place == 0 {
-            return None;
-        }
-        value += i64::from(digit - b'0') * place;
-        rest = after;
-    }
-    (rest.len() < text.len()).then_some((value, rest))
+    let add = |amount, digit: &u8| amount * 10 + i64::from(digit - b'0');
+    Some((digits.iter().fold(0, add), behind))
 }

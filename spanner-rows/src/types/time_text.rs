@@ -1,5 +1,6 @@
 //! TIMESTAMP and DATE as Spanner writes them, read by fixed positions.
 
+use super::integer::billionths;
 #[cfg(any(feature = "chrono", feature = "jiff", feature = "time"))]
 use crate::row::{column::Column, error::DecodeError};
 
@@ -24,17 +25,19 @@ pub(crate) struct Day {
 /// Reads `YYYY-MM-DD`.
 #[inline]
 pub(crate) fn parse_day(text: &[u8]) -> Option<Day> {
-    let [y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1] = *text else {
-        return None;
-    };
-    let year = u16::from(two(y0, y1)?) * 100 + u16::from(two(y2, y3)?);
-    let day = Day {
-        year,
-        month: two(m0, m1)?,
-        day: two(d0, d1)?,
-    };
-    let valid = year >= 1 && day.day >= 1 && day.day <= days_in_month(year, day.month);
-    valid.then_some(day)
+    parse_ten(text.try_into().ok()?)
+}
+
+#[inline]
+fn parse_ten(text: &[u8; 10]) -> Option<Day> {
+    const FORM: Form = Form::new(*b"00-00-00");
+    let (century, rest) = text.split_first_chunk()?;
+    let rest = FORM.pairs(*rest.first_chunk()?)?;
+    let year = u16::from(two(*century)?) * 100 + u16::from(rest[0]);
+    let (month, day) = (rest[3], rest[6]);
+    let in_month = matches!(day, 1..=28) && matches!(month, 1..=12)
+        || day >= 1 && day <= days_in_month(year, month);
+    (year >= 1 && in_month).then_some(Day { year, month, day })
 }
 
 /// Reads a DATE into the type that `make` makes of it.
@@ -62,18 +65,21 @@ fn not_a_date(text: &[u8]) -> DecodeError {
 
 /// Reads `YYYY-MM-DDThh:mm:ss[.f]Z` with one to nine fraction digits.
 pub(crate) fn parse_instant(text: &[u8]) -> Option<Instant> {
-    let (day, time) = text.split_at_checked(10)?;
-    let [b'T', h0, h1, b':', m0, m1, b':', s0, s1, rest @ ..] = time else {
+    const CLOCK: Form = Form::new(*b"00:00:00");
+    let (day, text) = text.split_first_chunk()?;
+    let (b'T', text) = text.split_first()? else {
         return None;
     };
+    let (clock, text) = text.split_first_chunk()?;
+    let clock = CLOCK.pairs(*clock)?;
     let instant = Instant {
-        day: parse_day(day)?,
-        hour: two(*h0, *h1)?,
-        minute: two(*m0, *m1)?,
-        second: two(*s0, *s1)?,
-        nanosecond: match rest {
+        day: parse_ten(day)?,
+        hour: clock[0],
+        minute: clock[3],
+        second: clock[6],
+        nanosecond: match text {
             [b'Z'] => 0,
-            [b'.', fraction @ .., b'Z'] => parse_fraction(fraction)?,
+            [b'.', fraction @ .., b'Z'] => billionths(fraction)?,
             _ => return None,
         },
     };
@@ -81,26 +87,46 @@ pub(crate) fn parse_instant(text: &[u8]) -> Option<Instant> {
     valid.then_some(instant)
 }
 
-/// One to nine digits behind the point, as nanoseconds.
-fn parse_fraction(digits: &[u8]) -> Option<u32> {
-    if digits.is_empty() || digits.len() > 9 {
-        return None;
+/// Eight bytes of which some are any digits and the others given: looked at as
+/// one word, without a branch for each byte.
+struct Form {
+    /// Turns digits into their values and the given bytes into zeros.
+    zeros: u64,
+    /// Added to that, overflows into the high bit of every byte that is too large.
+    most: u64,
+}
+
+impl Form {
+    /// `0` stands for any digit.
+    const fn new(form: [u8; 8]) -> Self {
+        let mut most = [0x7f; 8];
+        let mut i = 0;
+        while i < form.len() {
+            if form[i] == b'0' {
+                most[i] = 0x7f - 9;
+            }
+            i += 1;
+        }
+        Self {
+            zeros: u64::from_le_bytes(form),
+            most: u64::from_le_bytes(most),
+        }
     }
-    let mut padded = [b'0'; 9];
-    padded.get_mut(..digits.len())?.copy_from_slice(digits);
-    let mut value = 0;
-    for digit in padded {
-        let digit = digit.wrapping_sub(b'0');
-        if digit > 9 {
+
+    /// The numbers of two digits, each at the place of its first digit.
+    #[inline]
+    fn pairs(&self, text: [u8; 8]) -> Option<[u8; 8]> {
+        let values = u64::from_le_bytes(text) ^ self.zeros;
+        // A byte that carries into the next one is found by its own high bit.
+        if (values | values.wrapping_add(self.most)) & 0x8080_8080_8080_8080 != 0 {
             return None;
         }
-        value = value * 10 + u32::from(digit);
+        Some((values * 10 + (values >> 8)).to_le_bytes())
     }
-    Some(value)
 }
 
 #[inline]
-fn two(tens: u8, ones: u8) -> Option<u8> {
+fn two([tens, ones]: [u8; 2]) -> Option<u8> {
     let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
     (tens <= 9 && ones <= 9).then(|| tens * 10 + ones)
 }
@@ -125,7 +151,8 @@ impl Day {
         let year = if month <= 2 { year - 1 } else { year };
         let month = if month <= 2 { month + 9 } else { month - 3 };
         let day_of_year = (153 * month + 2) / 5 + self.day as i32 - 1;
-        365 * year + year / 4 - year / 100 + year / 400 + day_of_year - 719_468
+        let century = year / 100;
+        365 * year + year / 4 - century + century / 4 + day_of_year - 719_468
     }
 }
 
