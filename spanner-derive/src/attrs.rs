@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote};
 use syn::punctuated::Punctuated;
-use syn::{LitStr, Path, Token, Type, WherePredicate};
+use syn::{LitStr, Path, PathSegment, Token, Type, WherePredicate};
 
 use crate::attr::Item;
 use crate::case::Case;
@@ -84,8 +84,10 @@ pub(crate) enum With {
 pub(crate) enum Runtime {
     #[default]
     SpannerRows,
-    /// A path that holds from anywhere in the crate.
+    /// At this path.
     At(TokenStream),
+    /// In a module around the struct, `self` or `super`, which cannot be imported.
+    Around(TokenStream),
     /// It was given wrongly, which is reported.
     Unknown,
 }
@@ -331,7 +333,10 @@ pub(crate) fn runtime(ctxt: &Ctxt, item: &Item) -> Runtime {
             .iter()
             .any(|keyword| first.ident == keyword)
     });
-    if relative || path.leading_colon.is_some() {
+    let around = |segment: &PathSegment| segment.ident == "self" || segment.ident == "super";
+    if path.segments.iter().all(around) {
+        Runtime::Around(path.into_token_stream())
+    } else if relative || path.leading_colon.is_some() {
         Runtime::At(path.into_token_stream())
     } else {
         let root = Token![::](path.segments[0].ident.span());

@@ -19,13 +19,16 @@ use syn::Lifetime;
 use crate::attrs::Runtime;
 use crate::conditions::{check_bound, conditions};
 use crate::field::FieldCode;
-use crate::model::{Input, last_span};
-use crate::place::PathTokens;
+use crate::model::last_span;
+use crate::place::{PathTokens, path_span};
 use crate::types::owns;
 use crate::validate::{How, Role, Row, RowField};
 
-/// Paths into the runtime.
+/// Paths into the runtime. It is imported once under a name of ours: when it is not
+/// there, the compiler says so once and is silent about what stands below that name.
 pub(crate) struct Paths {
+    /// `use ::spanner_rows as __spanner_rows;`
+    import: TokenStream,
     pub(crate) root: PathTokens,
     pub(crate) private: PathTokens,
     pub(crate) core: PathTokens,
@@ -33,14 +36,23 @@ pub(crate) struct Paths {
 
 impl Paths {
     pub(crate) fn new(runtime: &Runtime) -> Option<Self> {
-        let root = match runtime {
-            Runtime::SpannerRows => quote!(::spanner_rows),
-            Runtime::At(path) => path.clone(),
+        let name = Ident::new("__spanner_rows", Span::mixed_site());
+        let (import, root) = match runtime {
+            Runtime::SpannerRows => (quote!(use ::spanner_rows as #name;), quote!(#name)),
+            // All at the place of the path, which is where it is said to be wrong.
+            Runtime::At(path) => {
+                let span = path_span(path);
+                let name_there = Ident::new("__spanner_rows", span);
+                let import = quote_spanned!(span=> use #path as #name_there;);
+                (import, quote!(#name))
+            }
+            Runtime::Around(path) => (TokenStream::new(), path.clone()),
             Runtime::Unknown => return None,
         };
         let private = quote!(#root::__private);
         let core = quote!(#private::core);
         Some(Self {
+            import,
             root: root.into(),
             private: private.into(),
             core: core.into(),
@@ -107,16 +119,21 @@ pub(crate) fn row(row: &Row<'_>) -> TokenStream {
         quote!(#spare #spanner_row #distinct #owned_row #column_type #from_column)
     };
     let check = check_bound(row, &expansion.parameters, &expansion.paths);
-    anonymous(row.input, &quote!(#check #items))
+    let items = quote!(#check #items);
+    anonymous(&row.input.allowed, &expansion.paths, &items)
 }
 
 /// A place of its own for what is emitted, where the lints are allowed that the
 /// user allowed for the struct.
-pub(crate) fn anonymous(input: &Input<'_>, items: &TokenStream) -> TokenStream {
-    let allowed = input.allowed.iter();
+pub(crate) fn anonymous(
+    allowed: &[TokenStream],
+    paths: &Paths,
+    items: &TokenStream,
+) -> TokenStream {
+    let import = &paths.import;
     quote! {
         #(#[allow(#allowed)])*
-        const _: () = { #items };
+        const _: () = { #import #items };
     }
 }
 
@@ -250,6 +267,7 @@ impl Expansion<'_> {
             root,
             private,
             core,
+            ..
         } = &self.paths;
         let Locals { cursor, spare, .. } = &self.locals;
         let fresh = &self.row.generics.fresh;
@@ -281,6 +299,7 @@ impl Expansion<'_> {
             root,
             private,
             core,
+            ..
         } = &self.paths;
         let Locals {
             cursor, row, spare, ..
@@ -327,6 +346,7 @@ impl Expansion<'_> {
             root,
             private,
             core,
+            ..
         } = &self.paths;
         let Locals { cursor, home, .. } = &self.locals;
         let fresh = &self.row.generics.fresh;

@@ -27,7 +27,7 @@ pub(crate) fn row(row: &Row<'_>) -> TokenStream {
         expansion.add(field, &mut code);
     }
     let items = expansion.implementations(&expansion.conditions(), &code);
-    anonymous(row.input, &items)
+    anonymous(&row.input.allowed, &paths, &items)
 }
 
 /// `errors`, and implementations that do nothing.
@@ -49,7 +49,7 @@ pub(crate) fn fallback(input: &Input<'_>, errors: TokenStream) -> TokenStream {
     };
     let conditions = row.generics.where_clause(TokenStream::new());
     let items = expansion.implementations(&conditions, &code);
-    let items = anonymous(input, &items);
+    let items = anonymous(&input.allowed, &paths, &items);
     quote!(#errors #items)
 }
 
@@ -97,6 +97,7 @@ impl<'a> Expansion<'a> {
             root,
             private,
             core,
+            ..
         } = self.paths;
         let Code { width, push, write } = code;
         let Self {
@@ -213,6 +214,7 @@ impl<'a> Expansion<'a> {
             root,
             private,
             core,
+            ..
         } = self.paths;
         let (out, value, member) = (&self.out, &self.value, field.member);
         let end = last_span(field.ty);
@@ -254,6 +256,7 @@ impl<'a> Expansion<'a> {
             root,
             private,
             core,
+            ..
         } = self.paths;
         let generics = &self.row.generics;
         let mut all = TokenStream::new();

@@ -5,7 +5,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Lifetime, Token, Type};
 
-use crate::expand::Paths;
+use crate::expand::{Paths, anonymous};
 use crate::generics::RowGenerics;
 use crate::model::{first_span, last_span};
 use crate::variants::{Enum, Known, Other, Repr};
@@ -34,17 +34,9 @@ pub(crate) fn implementations(parsed: &Enum<'_>, errors: Option<TokenStream>) ->
     let column_type = expansion.impl_column_type();
     let from_column = expansion.impl_from_column();
     let to_column = expansion.impl_to_column();
-    let allowed = parsed.allowed.iter();
-    quote! {
-        #errors
-        #(#[allow(#allowed)])*
-        const _: () = {
-            #numbers
-            #column_type
-            #from_column
-            #to_column
-        };
-    }
+    let items = quote!(#numbers #column_type #from_column #to_column);
+    let items = anonymous(&parsed.allowed, &expansion.paths, &items);
+    quote!(#errors #items)
 }
 
 fn named(parsed: &Enum<'_>, generics: &RowGenerics<'_>, lifetime: &Lifetime) -> TokenStream {
@@ -131,6 +123,7 @@ impl Expansion<'_> {
             root,
             private,
             core,
+            ..
         } = &self.paths;
         let Self {
             own,

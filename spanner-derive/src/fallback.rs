@@ -18,7 +18,8 @@ pub(crate) fn row(input: &Input<'_>, errors: TokenStream) -> TokenStream {
     };
     let checks = type_checks(input, &paths);
     let implementations = implementations(input, &paths);
-    let implementations = anonymous(input, &quote!(#checks #implementations));
+    let implementations = quote!(#checks #implementations);
+    let implementations = anonymous(&input.allowed, &paths, &implementations);
     quote!(#errors #implementations)
 }
 
@@ -61,6 +62,7 @@ fn implementations(input: &Input<'_>, paths: &Paths) -> TokenStream {
         root,
         private,
         core,
+        ..
     } = paths;
     let name = &input.name;
     let generics = RowGenerics::new(input.ast);
@@ -88,7 +90,9 @@ fn implementations(input: &Input<'_>, paths: &Paths) -> TokenStream {
     quote! {
         #[automatically_derived]
         impl #parameters #root::SpannerRow for #name #at_own #conditions {
-            const COLUMNS: &'static [#private::ColumnSpec] = &[];
+            // Nothing that could be twice; not empty, because then it could not be flattened.
+            const COLUMNS: &'static [#private::ColumnSpec] =
+                &[#private::ColumnSpec::flatten("", "", &[])];
             type Row<#fresh> = #name #at_fresh;
             type Lent<#fresh> = #lent;
             type Spare = ();

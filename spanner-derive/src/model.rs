@@ -52,7 +52,7 @@ impl<'a> Input<'a> {
         };
         let mut allowed = allowed(ast);
         // What stands in a string is not seen by who tidies up paths.
-        if matches!(attrs.runtime, Runtime::At(_)) || has_paths(&shape) {
+        if matches!(attrs.runtime, Runtime::At(_) | Runtime::Around(_)) || has_paths(&shape) {
             allowed.push(quote!(unused_qualifications));
         }
         Self {

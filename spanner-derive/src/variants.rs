@@ -73,7 +73,7 @@ impl<'a> Enum<'a> {
             allowed: allowed(ast),
             runtime: Runtime::default(),
         };
-        if matches!(attrs.runtime, Runtime::At(_)) {
+        if matches!(attrs.runtime, Runtime::At(_) | Runtime::Around(_)) {
             parsed.allowed.push(quote!(unused_qualifications));
         }
         match &ast.data {

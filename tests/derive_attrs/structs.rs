@@ -283,3 +283,48 @@ fn fields_of_a_struct_in_another_order() {
         assert_eq!(rows[0].0, [one(), None, one()], "{width} fields");
     }
 }
+
+/// To any depth that the type of the column has.
+#[derive(Debug, PartialEq, SpannerRow)]
+struct Node {
+    id: i64,
+    #[spanner(default)]
+    nodes: Vec<Node>,
+}
+
+#[derive(Debug, PartialEq, SpannerRow)]
+struct Folder<'a> {
+    name: &'a str,
+    #[spanner(default)]
+    files: Vec<File<'a>>,
+}
+
+#[derive(Debug, PartialEq, SpannerRow)]
+struct File<'a> {
+    id: i64,
+    #[spanner(default)]
+    within: Option<Vec<Folder<'a>>>,
+}
+
+#[test]
+fn rows_of_rows_of_their_own_kind() {
+    let leaf = structure([("id", int())]);
+    let inner = structure([("id", int()), ("nodes", Type::array(leaf))]);
+    let columns = [("id", int()), ("nodes", Type::array(inner))];
+    let two = list(vec![text("2"), list(vec![list(vec![text("3")])])]);
+    let rows = collect::<Node>(&columns, [vec![text("1"), list(vec![two])]]).unwrap();
+    let node = |id, nodes| Node { id, nodes };
+    let expected = node(1, vec![node(2, vec![node(3, vec![])])]);
+    assert_eq!(rows, [expected]);
+
+    let file = structure([("id", int())]);
+    let columns = [("name", string()), ("files", Type::array(file))];
+    let files = list(vec![list(vec![text("7")])]);
+    let mut rows = reader::<Folder<'_>>(&columns, [vec![text("a"), files]]);
+    let row = rows.next().unwrap().unwrap();
+    let files = vec![File {
+        id: 7,
+        within: None,
+    }];
+    assert_eq!(*row, Folder { name: "a", files });
+}
