@@ -3,10 +3,11 @@
 #![no_implicit_prelude]
 #![allow(dead_code, reason = "what is derived has to compile, not more")]
 
-use ::spanner_rows::{SpannerEnum, SpannerRow};
+use ::spanner_rows::{SpannerEncode, SpannerEnum, SpannerRow};
 
 fn is_row<T: ::spanner_rows::SpannerRow>() {}
 fn is_owned<T: ::spanner_rows::OwnedRow>() {}
+fn is_sent<T: ::spanner_rows::SpannerEncode + ::spanner_rows::ToColumn>() {}
 fn is_column<T: for<'row> ::spanner_rows::FromColumn<'row>>() {}
 
 #[derive(SpannerRow)]
@@ -92,6 +93,57 @@ enum Number {
     B,
 }
 
+/// Every attribute that means something to a row that is sent.
+#[derive(SpannerEncode)]
+struct Sent<'a, T> {
+    a: &'a str,
+    b: ::std::option::Option<::std::borrow::Cow<'a, str>>,
+    c: ::std::vec::Vec<::std::string::String>,
+    #[spanner(flatten(prefix = "d_"))]
+    d: SentOwned,
+    #[spanner(flatten(prefix = "e_"))]
+    e: ::std::option::Option<SentOwned>,
+    #[spanner(skip)]
+    f: ::core::marker::PhantomData<fn() -> T>,
+    #[spanner(read_only)]
+    g: u8,
+    #[spanner(from = "i64")]
+    h: Small,
+    #[spanner(from = "i64")]
+    i: ::std::option::Option<Small>,
+    #[spanner(with(module = "module"))]
+    j: i64,
+    k: T,
+    n: Kind<'a>,
+    o: Number,
+    p: Transparent<::std::string::String>,
+    q: SentOwned,
+}
+
+#[derive(SpannerEncode)]
+struct SentOwned {
+    #[spanner(rename = "x")]
+    a: i64,
+}
+
+#[derive(SpannerEncode)]
+struct SentTuple<'a>(i64, &'a str);
+
+#[derive(Clone)]
+struct Small(u8);
+
+impl ::core::convert::From<i64> for Small {
+    fn from(number: i64) -> Self {
+        Self(number as u8)
+    }
+}
+
+impl ::core::convert::From<Small> for i64 {
+    fn from(small: Small) -> Self {
+        small.0 as Self
+    }
+}
+
 fn one() -> i64 {
     1
 }
@@ -102,12 +154,18 @@ fn read(
     ::core::result::Result::Ok(1)
 }
 
+fn write(value: &i64) -> i64 {
+    *value
+}
+
 mod module {
-    pub(super) use super::read as decode;
+    pub(super) use super::{read as decode, write as encode};
 }
 
 #[::core::prelude::v1::test]
 fn without_a_prelude() {
+    is_sent::<Sent<'_, i64>>();
+    is_sent::<SentTuple<'_>>();
     is_row::<Attributes<'_>>();
     is_column::<Number>();
     is_row::<Borrowed<'_>>();
@@ -164,8 +222,31 @@ mod shadowed {
 
     #[derive(Derived)]
     struct Row<'a> {
-        a: &'a str,
+        a: &'a ::core::primitive::str,
         b: ::std::string::String,
+    }
+
+    use ::spanner_rows::SpannerEncode as Encode;
+
+    #[derive(Encode)]
+    struct Sent<'a> {
+        a: &'a ::core::primitive::str,
+        #[spanner(flatten(prefix = "b"))]
+        b: SentCount,
+        #[spanner(flatten(prefix = "c"))]
+        c: ::std::option::Option<SentCount>,
+        #[spanner(from = "i64")]
+        d: super::Small,
+        #[spanner(from = "i64")]
+        e: ::std::option::Option<super::Small>,
+        #[spanner(with(module = "module"))]
+        f: i64,
+        g: Kind,
+    }
+
+    #[derive(Encode)]
+    struct SentCount {
+        n: i64,
     }
 
     #[derive(Derived)]
@@ -174,6 +255,26 @@ mod shadowed {
     }
 
     struct ToColumn;
+    struct SpannerEncode;
+    struct EncodeFlattened;
+    struct ListWriter;
+    struct Field;
+    struct Columns;
+    struct Clone;
+    #[expect(non_camel_case_types)]
+    struct str;
+    #[expect(non_camel_case_types)]
+    struct usize;
+    #[expect(non_upper_case_globals)]
+    const out: i64 = 0;
+    #[expect(non_upper_case_globals)]
+    const prefix: i64 = 0;
+    #[expect(non_upper_case_globals)]
+    const columns: i64 = 0;
+    #[expect(non_upper_case_globals)]
+    const value: i64 = 0;
+    fn push_column() {}
+    fn prefixed() {}
     struct TypeCode;
     struct ValueWriter;
     struct Flatten;
@@ -221,11 +322,12 @@ mod shadowed {
     struct Transparent(i64);
 
     mod module {
-        pub(super) use super::super::read as decode;
+        pub(super) use super::super::{read as decode, write as encode};
     }
 
     #[::core::prelude::v1::test]
     fn names_are_paths() {
+        super::is_sent::<Sent<'_>>();
         super::is_row::<Row<'_>>();
         super::is_owned::<Count>();
         super::is_owned::<Attributes>();
@@ -259,7 +361,24 @@ struct Locals<'a> {
     __row: u8,
 }
 
-#[derive(SpannerRow)]
+#[derive(SpannerEncode)]
+struct SentLocals<'__out> {
+    out: &'__out str,
+    value: i64,
+    prefix: i64,
+    columns: i64,
+    __out: i64,
+    __value: i64,
+    #[spanner(from = "i64")]
+    __prefix: Small,
+    #[spanner(from = "i64")]
+    __columns: ::std::option::Option<Small>,
+    #[spanner(flatten(prefix = "a"))]
+    write: SentOwned,
+    r#type: i64,
+}
+
+#[derive(SpannerRow, SpannerEncode)]
 struct Raw {
     r#type: i64,
     r#fn: i64,
@@ -302,6 +421,8 @@ struct HomeSpare {
 fn names_of_the_user_stay_the_users() {
     is_row::<Locals<'_>>();
     is_owned::<Raw>();
+    is_sent::<Raw>();
+    is_sent::<SentLocals<'_>>();
     is_owned::<r#struct>();
     is_row::<Lifetime<'_>>();
     is_row::<Any<'_, i64>>();
@@ -324,6 +445,28 @@ mod renamed {
     #[derive(::core::default::Default)]
     struct ByCrate {
         a: i64,
+    }
+
+    #[derive(super::facade::inner::SpannerEncode)]
+    #[spanner(crate = "super::facade::inner")]
+    struct Sent<'a> {
+        #[spanner(flatten(prefix = "a"))]
+        a: SentCount,
+        #[spanner(flatten(prefix = "b"))]
+        b: ::std::option::Option<SentCount>,
+        #[spanner(from = "i64")]
+        c: super::Small,
+        #[spanner(with(module = "module"))]
+        d: i64,
+        e: &'a str,
+        f: ::std::option::Option<Kind>,
+        g: Id,
+    }
+
+    #[derive(super::facade::inner::SpannerEncode)]
+    #[spanner(crate = "self::here")]
+    struct SentCount {
+        n: i64,
     }
 
     #[derive(SpannerRow)]
@@ -369,11 +512,26 @@ mod renamed {
     }
 
     mod module {
-        pub(super) use super::super::read as decode;
+        pub(super) use super::super::{read as decode, write as encode};
     }
 
     mod here {
         pub(super) use ::spanner_rows::*;
+
+        /// The module itself.
+        #[derive(super::SpannerRow)]
+        #[spanner(crate = "self")]
+        pub(super) struct BySelfAlone {
+            a: i64,
+        }
+
+        pub(super) mod deeper {
+            #[derive(super::super::SpannerRow)]
+            #[spanner(crate = "super")]
+            pub(in super::super) struct BySuperAlone {
+                a: i64,
+            }
+        }
     }
 
     mod spanner_rows {}
@@ -391,6 +549,28 @@ mod renamed {
         super::is_row::<BySuper<'_>>();
         super::is_owned::<BySelf<i64>>();
         super::is_owned::<ByName>();
+        super::is_owned::<here::BySelfAlone>();
+        super::is_owned::<here::deeper::BySuperAlone>();
+        super::is_sent::<Sent<'_>>();
+    }
+
+    /// Paths start at the module around the function.
+    #[::core::prelude::v1::test]
+    fn paths_hold_in_functions() {
+        #[derive(SpannerRow)]
+        #[spanner(crate = "self::here")]
+        struct Inside {
+            a: i64,
+        }
+
+        #[derive(super::facade::inner::SpannerEncode)]
+        #[spanner(crate = "super::facade::inner")]
+        struct SentInside {
+            a: i64,
+        }
+
+        super::is_owned::<Inside>();
+        super::is_sent::<SentInside>();
     }
 }
 
@@ -406,9 +586,23 @@ macro_rules! make {
     };
 }
 
+macro_rules! make_sent {
+    ($name:ident, $lifetime:lifetime, $field:ident: $ty:ty, $column:literal, $runtime:literal) => {
+        #[derive(SpannerEncode)]
+        #[spanner(crate = $runtime)]
+        struct $name<$lifetime> {
+            #[spanner(rename = $column)]
+            $field: $ty,
+            own: &$lifetime str,
+        }
+    };
+}
+
+make_sent!(MadeSent, 'x, field: ::std::option::Option<&'x str>, "Column", "crate::facade::inner");
 make!(Made, 'x, field: ::std::option::Option<&'x str>, "Column");
 
 #[::core::prelude::v1::test]
 fn macros_make_rows() {
     is_row::<Made<'_>>();
+    is_sent::<MadeSent<'_>>();
 }

@@ -34,7 +34,9 @@
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-use spanner_rows::{Column, DecodeError, OwnedRow, SpannerEnum, SpannerRow};
+use spanner_rows::{
+    Column, DecodeError, OwnedRow, SpannerEncode, SpannerEnum, SpannerRow, ToColumn,
+};
 
 /// Borrows.
 #[derive(Debug, SpannerRow)]
@@ -163,6 +165,74 @@ pub struct Id<'a, T> {
     pub marker: PhantomData<T>,
 }
 
+/// With every attribute that means something to a row that is sent.
+#[derive(Debug, SpannerEncode)]
+#[spanner(rename_all = "PascalCase")]
+pub struct Sent<'row, T> {
+    /// Text.
+    pub name: Cow<'row, str>,
+    /// More.
+    pub tags: Option<Vec<&'row str>>,
+    /// A flattened row.
+    #[spanner(flatten(prefix = "a_"))]
+    pub flat: SentFlat<'row>,
+    /// An optional one.
+    #[spanner(flatten(prefix = "b_"))]
+    pub optional: Option<SentFlat<'row>>,
+    /// Not written.
+    #[spanner(skip)]
+    pub skipped: PhantomData<T>,
+    /// Not written.
+    #[spanner(read_only)]
+    pub read_only: String,
+    /// Converted.
+    #[spanner(from = "String")]
+    pub from: Box<str>,
+    /// Converted.
+    #[spanner(from = "String")]
+    pub optional_from: Option<Box<str>>,
+    /// Written by a module.
+    #[spanner(with(module = "module"))]
+    pub module: i64,
+    /// An enum.
+    pub kind: Option<Kind<'row>>,
+    /// A number.
+    pub number: Number,
+    /// Any.
+    pub any: T,
+}
+
+/// To be flattened.
+#[derive(Debug, Default, SpannerEncode)]
+pub struct SentFlat<'a> {
+    /// Text.
+    #[spanner(rename = "text")]
+    pub name: &'a str,
+}
+
+/// Without names.
+#[derive(Debug, SpannerEncode)]
+pub struct SentTuple(pub i64, pub String);
+
+/// Old.
+#[deprecated]
+#[derive(Debug, SpannerEncode)]
+pub struct SentOld {
+    /// A number.
+    pub n: i64,
+}
+
+/// With an old field, and one of an old type.
+#[derive(Debug, SpannerEncode)]
+pub struct SentOldField {
+    /// A number.
+    #[deprecated]
+    pub n: i64,
+    /// Old.
+    #[allow(deprecated)]
+    pub old: Option<SentOld>,
+}
+
 /// Text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, SpannerEnum)]
 #[spanner(rename_all = "kebab-case")]
@@ -211,6 +281,12 @@ pub mod module {
     pub fn decode(column: Column<'_, '_>) -> Result<i64, DecodeError> {
         super::read(column)
     }
+
+    /// As text.
+    #[must_use]
+    pub fn encode(number: &i64) -> String {
+        number.to_string()
+    }
 }
 
 /// What is expected of a struct is not reported for what is made of it.
@@ -228,12 +304,16 @@ struct private_Row {
 }
 
 const fn is_row<T: SpannerRow>() {}
+const fn is_sent<T: SpannerEncode + ToColumn>() {}
 const fn is_owned<T: OwnedRow>() {}
 
 #[test]
 fn rows_are_rows() {
     is_row::<Borrowed<'_>>();
     is_row::<Attributes<'_>>();
+    is_sent::<Sent<'_, i64>>();
+    is_sent::<SentTuple>();
+    is_sent::<SentOldField>();
     is_owned::<Owned>();
     is_owned::<Inner>();
     is_row::<Tuple<'_>>();

@@ -170,7 +170,12 @@ impl Expansion<'_> {
     ///     …
     /// ```
     fn impl_spanner_row(&self) -> TokenStream {
-        let Paths { root, private, .. } = &self.paths;
+        let Paths {
+            root,
+            private,
+            core,
+            ..
+        } = &self.paths;
         let Self {
             parameters,
             own,
@@ -196,6 +201,7 @@ impl Expansion<'_> {
                 type Row<#fresh> = #row;
                 type Spare = #spare;
                 type Mode = <Self as #root::ColumnType>::Mode;
+                const KEPT: #core::primitive::bool = <Self as #root::ColumnType>::KEPT;
                 #lending
                 #(#functions)*
             }

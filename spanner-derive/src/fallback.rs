@@ -10,6 +10,7 @@ use crate::generics::RowGenerics;
 use crate::model::{Input, Member, Shape};
 use crate::place::of_trait;
 use crate::types::owns;
+use crate::validate::{by_type, reads_itself};
 
 /// `errors` and the implementations.
 pub(crate) fn row(input: &Input<'_>, errors: TokenStream) -> TokenStream {
@@ -27,14 +28,13 @@ pub(crate) fn row(input: &Input<'_>, errors: TokenStream) -> TokenStream {
 /// what is wrong with attributes. Left out are types about which the compiler, or
 /// the derive, may have more to say: those with references and parameters.
 fn type_checks(input: &Input<'_>, paths: &Paths) -> Option<TokenStream> {
-    const OTHER: [&str; 5] = ["skip", "from", "try_from", "with", "json"];
     let Shape::Struct(fields) = &input.shape else {
         return None;
     };
     let plain = fields.iter().filter(|field| {
-        let mut names = field.attrs.names.iter();
         !field.unclear
-            && !names.any(|(name, _)| OTHER.contains(name))
+            && reads_itself(input, field).is_none()
+            && by_type(field)
             && owns(field.ty, &input.ast.generics)
     });
     let checks = plain.filter_map(|field| {

@@ -4,7 +4,7 @@
 //! implementation of `FromColumn`, so aliases and macros work like what they
 //! stand for.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::{GenericArgument, Generics, Lifetime, PathArguments, Type, TypePath};
 
@@ -90,6 +90,41 @@ pub(crate) fn option_inner(ty: &Type) -> Option<&Type> {
     };
     match arguments.args.first() {
         Some(GenericArgument::Type(ty)) if arguments.args.len() == 1 => Some(ty),
+        _ => None,
+    }
+}
+
+/// Where `name` stands in a type that is it, or holds it as it is: in an `Option` or
+/// behind a pointer, and, when `lists` count, any number of times.
+pub(crate) fn holds<'a>(ty: &'a Type, name: &Ident, lists: bool) -> Option<&'a Ident> {
+    const ONE: &[&str] = &["Option", "Box", "Rc", "Arc"];
+    const MANY: &[&str] = &["Vec", "List"];
+    let inside = |ty: &'a Type| holds(ty, name, lists);
+    match ty {
+        Type::Group(group) => inside(&group.elem),
+        Type::Paren(paren) => inside(&paren.elem),
+        Type::Reference(reference) => inside(&reference.elem),
+        Type::Slice(slice) if lists => inside(&slice.elem),
+        Type::Array(array) if lists => inside(&array.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().find_map(inside),
+        Type::Path(TypePath {
+            qself: None, path, ..
+        }) => {
+            let last = path.segments.last()?;
+            let alone = path.segments.len() == 1 && path.leading_colon.is_none();
+            if alone && (last.ident == *name || last.ident == "Self") {
+                return Some(&last.ident);
+            }
+            let is = |names: &[&str]| names.iter().any(|name| last.ident == name);
+            let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+                return None;
+            };
+            let mut types = arguments.args.iter().filter_map(|argument| match argument {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            });
+            (is(ONE) || lists && is(MANY)).then(|| types.find_map(inside))?
+        }
         _ => None,
     }
 }

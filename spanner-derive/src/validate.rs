@@ -1,6 +1,6 @@
 //! Judges the struct and its attributes as a whole.
 
-use proc_macro2::Span;
+use proc_macro2::{Ident, Span};
 use syn::{Lifetime, Type};
 
 use crate::attrs::{DefaultValue, MatchBy, With};
@@ -8,7 +8,7 @@ use crate::conflicts;
 use crate::ctxt::Ctxt;
 use crate::generics::RowGenerics;
 use crate::model::{Field, Input, Member, Shape};
-use crate::types::{for_each_reference, not_in_the_buffer, option_inner};
+use crate::types::{for_each_reference, holds, not_in_the_buffer, option_inner};
 
 /// A struct from which rows can be made.
 pub(crate) struct Row<'a> {
@@ -79,6 +79,7 @@ pub(crate) fn check<'a>(ctxt: &Ctxt, input: &'a Input<'a>) -> Option<Row<'a>> {
         check_names(ctxt, input, fields);
         check_columns(ctxt, input, fields);
     }
+    check_itself(ctxt, input, fields);
     let lifetime = one_lifetime(ctxt, input);
     let complete = check_references(ctxt, input, fields, lifetime);
     let sources = sources(input, fields);
@@ -121,6 +122,15 @@ pub(crate) fn check_encode<'a>(ctxt: &Ctxt, input: &'a Input<'a>) -> Option<Row<
                 given.literal,
                 "this function only reads: for `SpannerEncode` write `with(module = \"…\")`, whose \
                  `encode` writes",
+            );
+        }
+        if let Some(itself) = sends_itself(input, field) {
+            ctxt.error(
+                itself.span(),
+                format!(
+                    "`{itself}` cannot be sent in itself, because its type would have no end: \
+                     leave the field out with `skip` or `read_only`, or write it with `json` or `with`"
+                ),
             );
         }
         for_each_reference(field.ty, &mut |lifetime| complete &= lifetime.is_some());
@@ -318,6 +328,49 @@ fn check_names(ctxt: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
     }
 }
 
+/// A row has as many columns as its struct says, so it cannot be one of them.
+fn check_itself(ctxt: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
+    for field in fields {
+        let Some(itself) = reads_itself(input, field) else {
+            continue;
+        };
+        let message = if field.attrs.flatten.is_some() {
+            format!(
+                "the columns of `{itself}` cannot stand among themselves: leave the field out with \
+                 `skip`"
+            )
+        } else {
+            format!(
+                "`{itself}` cannot be a column of itself, because its type would have no end: use \
+                 a `Vec` with `#[spanner(default)]`, which is read as deep as the column goes, or \
+                 leave the field out with `skip`"
+            )
+        };
+        ctxt.error(itself.span(), message);
+    }
+}
+
+/// Where a field that is read by its type has the struct in it.
+pub(crate) fn reads_itself<'a>(input: &Input<'_>, field: &Field<'a>) -> Option<&'a Ident> {
+    by_type(field)
+        .then(|| holds(field.ty, &input.ast.ident, false))
+        .flatten()
+}
+
+/// As [`reads_itself`], for a row that is sent.
+fn sends_itself<'a>(input: &Input<'_>, field: &Field<'a>) -> Option<&'a Ident> {
+    let sent = by_type(field) && field.attrs.place("read_only").is_none();
+    sent.then(|| holds(field.ty, &input.ast.ident, true))
+        .flatten()
+}
+
+/// Whether nothing but the type of a field decides how it is read.
+pub(crate) fn by_type(field: &Field<'_>) -> bool {
+    const OTHER: [&str; 5] = ["skip", "from", "try_from", "with", "json"];
+    let mut other = OTHER.iter();
+    !other.any(|name| field.attrs.place(name).is_some())
+}
+
 /// The lifetime of the struct, which is that of the buffer it borrows from.
 fn one_lifetime<'a>(ctxt: &Ctxt, input: &'a Input<'_>) -> Option<&'a Lifetime> {
     let mut lifetimes = input.ast.generics.lifetimes();
@@ -345,12 +398,8 @@ fn check_references(
     let mut complete = true;
     for field in fields {
         let attrs = &field.attrs;
-        let by_type = |name| attrs.place(name).is_none();
-        let read = by_type("skip");
-        if read
-            && ["from", "try_from", "with", "json"]
-                .into_iter()
-                .all(by_type)
+        let read = attrs.place("skip").is_none();
+        if by_type(field)
             && let Some((span, message)) = not_in_the_buffer(field.ty, generics)
         {
             ctxt.error(span, message);

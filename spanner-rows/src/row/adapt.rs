@@ -74,6 +74,7 @@ impl<T: SpannerRow> Flatten for T {
     type Mode = <T as SpannerRow>::Mode;
     type At<'row> = T::Row<'row>;
     const COLUMNS: &'static [ColumnSpec] = <T as SpannerRow>::COLUMNS;
+    const KEPT: bool = <T as SpannerRow>::KEPT;
 
     fn bind_field() -> BindField {
         BindField::Flatten(T::bind)
@@ -109,6 +110,7 @@ impl<T: SpannerRow> Flatten for Option<T> {
     type Mode = T::Mode;
     type At<'row> = Option<T::Row<'row>>;
     const COLUMNS: &'static [ColumnSpec] = T::COLUMNS;
+    const KEPT: bool = <T as SpannerRow>::KEPT;
 
     fn bind_field() -> BindField {
         BindField::FlattenOption(T::bind)

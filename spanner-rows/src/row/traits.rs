@@ -39,6 +39,10 @@ pub trait SpannerRow {
     /// [`Kept`](crate::Kept) when `Spare` is worth keeping, else [`Plain`](crate::Plain).
     type Mode: Mode;
 
+    /// As [`ColumnType::KEPT`].
+    #[doc(hidden)]
+    const KEPT: bool = <Self::Mode as Mode>::KEPT;
+
     /// Matches the columns of a result (or the fields of a STRUCT) with those
     /// of the row. Problems go to the binder, all of them.
     #[doc(hidden)]
@@ -137,6 +141,8 @@ pub trait ColumnType {
     // so that the compiler says the same, and thus once, wherever a type that
     // lacks it stands in generated code.
 
+    // Types around others take theirs from those: a constant that depends on one in
+    // error is not told of, a type that depends on it is.
     #[doc(hidden)]
     const KEPT: bool = <Self::Mode as Mode>::KEPT;
 

@@ -73,6 +73,7 @@ macro_rules! tuple {
             type Mode = fold!($($ty)+);
             type Static = ($($ty::Static,)+);
             type At<'row> = ($($ty::At<'row>,)+);
+            const KEPT: bool = $($ty::KEPT)||+;
         }
 
         impl<'row, $($ty: FromColumn<'row>),+> FromColumn<'row> for ($($ty,)+) {

@@ -133,6 +133,7 @@ impl<T: ColumnType> ColumnType for Box<[T]> {
     type Mode = T::Mode;
     type Static = Box<[T::Static]>;
     type At<'row> = Box<[T::At<'row>]>;
+    const KEPT: bool = T::KEPT;
 }
 
 impl<'row, T: FromColumn<'row>> FromColumn<'row> for Box<[T]> {

@@ -13,6 +13,7 @@ impl<T: ColumnType> ColumnType for Option<T> {
     type Mode = T::Mode;
     type Static = Option<T::Static>;
     type At<'row> = Option<T::At<'row>>;
+    const KEPT: bool = T::KEPT;
 }
 
 impl<'row, T: FromColumn<'row>> FromColumn<'row> for Option<T> {
