@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use spanner_rows::testing::{Failure, FakeSpanner, Rows, Step};
-use spanner_rows::{Client, Code, ErrorKind, OwnedValue, SpannerRow};
+use spanner_rows::{Client, Code, ErrorKind, OwnedValue, RetrySettings, SpannerRow};
 
 #[derive(SpannerRow, Debug, PartialEq)]
 #[spanner(rename_all = "PascalCase")]
@@ -112,6 +112,37 @@ async fn a_database_that_is_not_there_fails_the_connection() {
     };
     assert_eq!(*attempts, 1);
     assert!(status.request_id().unwrap().ends_with(".1"));
+}
+
+/// What a program needs to decide is on the error itself.
+#[tokio::test]
+async fn errors_tell_what_to_do() {
+    let fake = FakeSpanner::start().await;
+    let client = Client::builder(fake.database())
+        .endpoint(fake.endpoint())
+        .retry(RetrySettings::never())
+        .connect()
+        .await
+        .unwrap();
+    for (failure, is_retryable, delay) in [
+        (Failure::unavailable("busy"), true, None),
+        (
+            Failure::unavailable("busy").retry_after(Duration::from_millis(1500)),
+            true,
+            Some(Duration::from_millis(1500)),
+        ),
+        (Failure::new(Code::Aborted, "conflict"), true, None),
+        (Failure::not_found("Table not found: T"), false, None),
+        (Failure::new(Code::ResourceExhausted, "quota"), false, None),
+    ] {
+        fake.before_next("ExecuteStreamingSql", [Step::Fail(failure)]);
+        let error = client.query("SELECT 1").one::<(i64,)>().await.unwrap_err();
+        assert_eq!(error.is_retryable(), is_retryable, "{error}");
+        assert_eq!(error.retry_delay(), delay, "{error}");
+        assert_eq!(error.column(), None);
+        assert!(error.request_id().unwrap().ends_with(".1"), "{error}");
+        assert_eq!(error.grpc_status().unwrap().code(), error.code());
+    }
 }
 
 #[tokio::test]

@@ -491,6 +491,8 @@ fn a_row_can_be_read_again_after_one_that_failed() {
     assert_eq!(rows.next().unwrap().unwrap().n, 1);
     let error = rows.next().unwrap_err();
     assert!(error.is_row_error(), "{error}");
+    assert!(error.column().is_some() && !error.is_retryable());
+    assert!(error.grpc_status().is_none() && error.request_id().is_none());
     let third = rows.next().unwrap().unwrap();
     assert_eq!((third.name.as_str(), third.n), ("three", 3));
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use crate::result::retry::retryable;
 use crate::row::binder::BindError;
 use crate::row::error::DecodeError;
 use crate::wire::WireError;
@@ -88,6 +89,68 @@ impl Error {
     #[must_use]
     pub fn is_row_error(&self) -> bool {
         matches!(&*self.0, ErrorKind::Row(_))
+    }
+
+    /// Whether the same request may succeed when it is made anew: the server was not
+    /// to be reached or overloaded, the connection broke, the transaction was aborted.
+    ///
+    /// The client has then tried already as its [`RetrySettings`](crate::RetrySettings)
+    /// allow. Of a write that failed in this way nobody knows whether it was done.
+    ///
+    /// ```
+    /// use spanner_rows::{Code, Error, Status};
+    ///
+    /// let error = Error::from(Status::new(Code::Unavailable, "connection refused"));
+    /// assert!(error.is_retryable());
+    /// let error = Error::from(Status::new(Code::NotFound, "Table not found: Singers"));
+    /// assert!(!error.is_retryable());
+    /// ```
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        self.grpc_status()
+            .is_some_and(|status| status.code() == Code::Aborted || retryable(status))
+    }
+
+    /// The gRPC status, when that is what went wrong: with its message, its details and
+    /// the status of the attempt before.
+    #[must_use]
+    pub fn grpc_status(&self) -> Option<&Status> {
+        match &*self.0 {
+            ErrorKind::Status { status, .. } => Some(status),
+            _ => None,
+        }
+    }
+
+    /// How long the server asks to wait before the next attempt
+    /// (`google.rpc.RetryInfo.retry_delay` in the details of the status).
+    #[must_use]
+    pub fn retry_delay(&self) -> Option<Duration> {
+        self.grpc_status()?.retry_delay()
+    }
+
+    /// The id under which Google finds the request, of its last attempt
+    /// (`x-goog-spanner-request-id`).
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        self.grpc_status()?.request_id()
+    }
+
+    /// The position of the column whose value cannot be read, counted from zero; `None`
+    /// for other errors, and for a row that does not fit, whose columns are all in the text.
+    #[must_use]
+    pub fn column(&self) -> Option<usize> {
+        match &*self.0 {
+            ErrorKind::Row(error) => error.column(),
+            _ => None,
+        }
+    }
+}
+
+/// One attempt that ended with this status.
+impl From<Status> for Error {
+    #[cold]
+    fn from(status: Status) -> Self {
+        Self::status(status, 1)
     }
 }
 

@@ -24,6 +24,7 @@ pub(crate) struct Day {
 
 /// Reads `YYYY-MM-DD`.
 #[inline]
+#[cfg(any(feature = "chrono", feature = "jiff", feature = "time", test))]
 pub(crate) fn parse_day(text: &[u8]) -> Option<Day> {
     parse_ten(text.try_into().ok()?)
 }
