@@ -238,3 +238,16 @@ async fn a_reader_that_comes_late_finds_what_was_there() {
         Code::DeadlineExceeded
     );
 }
+
+/// Not a failure of the connection, whoever looks at the clock first.
+#[tokio::test]
+async fn a_server_that_does_not_begin_to_answer() {
+    let (fake, client) = server(RetrySettings::new().timeout(SHORT), vec![message(0)]).await;
+    for _ in 0..3 {
+        fake.before_next("ExecuteStreamingSql", [Step::Delay(SHORT * 4)]);
+        let error = client.query(SQL).rows::<(i64,)>().await.unwrap_err();
+        let (code, attempts, text) = status(&error);
+        assert_eq!((code, attempts), (Code::DeadlineExceeded, 1), "{text}");
+        assert!(text.contains("longer than 300ms"), "{text}");
+    }
+}

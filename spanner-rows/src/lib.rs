@@ -97,6 +97,7 @@ pub use client::{
     partition::{Partition, PartitionOptions},
     partition_read::{PartitionBatches, PartitionRead, PartitionedRead},
     partition_text::PartitionFormError,
+    partitioned_dml::PartitionedDml,
     query::Query,
     read::Read,
     read_only::{ReadOnlyBuilder, ReadOnlyTransaction},

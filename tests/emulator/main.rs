@@ -17,6 +17,7 @@
 //! | `reads` | reads by key, range and index |
 //! | `bounds` | every timestamp bound |
 //! | `read_only` | transactions of several queries |
+//! | `transaction`, `write`, `partitioned_dml` | what is written |
 //! | `methods` | every way to take rows from a stream |
 //! | `errors` | what is wrong and how it is told |
 
@@ -29,6 +30,7 @@ mod literals;
 mod methods;
 mod more_types;
 mod params;
+mod partitioned_dml;
 mod partitions;
 mod postgres;
 mod protos;

@@ -15,6 +15,7 @@
 //! * `settings`, `options`, `bound`: what both can be told
 //! * `mutation`, `write`, `commit`: changes without SQL, and how they are committed
 //! * `transaction`: read-write transactions; `kind`: how they differ from read-only ones
+//! * `partitioned_dml`: one statement over all rows of a table, in many small transactions
 //! * `unary`, `rerun`: when a call, and when a transaction, is made again
 //! * `write_settings`: what transactions that write can be told
 
@@ -32,6 +33,7 @@ mod origin;
 pub(crate) mod partition;
 pub(crate) mod partition_read;
 pub(crate) mod partition_text;
+pub(crate) mod partitioned_dml;
 pub(crate) mod query;
 pub(crate) mod read;
 pub(crate) mod read_only;
@@ -63,6 +65,7 @@ use builder::ClientBuilder;
 use database::DatabaseName;
 use headers::Headers;
 use mutation::Mutation;
+use partitioned_dml::PartitionedDml;
 use query::Query;
 use read::Read;
 use read_only::ReadOnlyBuilder;
@@ -213,6 +216,15 @@ impl Client {
     /// ```
     pub fn transaction(&self) -> TransactionBuilder {
         TransactionBuilder::new(self.clone())
+    }
+
+    /// An UPDATE or DELETE of very many rows, which the server runs in parts, each a
+    /// transaction of its own (Partitioned DML).
+    ///
+    /// Prefer [`transaction`](Self::transaction) with [`Transaction::dml`](crate::Transaction::dml)
+    /// for anything that is to happen as a whole, and once: see [`PartitionedDml`].
+    pub fn partitioned_dml(&self, sql: impl Into<String>) -> PartitionedDml {
+        PartitionedDml::new(self.clone(), sql.into())
     }
 
     /// The name of the database, `projects/P/instances/I/databases/D`.

@@ -6,7 +6,7 @@ use super::options::QueryMode;
 use super::origin::Origin;
 use super::partition::{Partition, PartitionOptions, split};
 use super::request::{ReadCall, put_integer, tag};
-use super::settings::{CallSettings, Optimizer, methods_of_settings};
+use super::settings::{CallSettings, Defaults, Optimizer, methods_of_settings};
 use crate::error::Error;
 use crate::result::batch::RowBatch;
 use crate::result::stream::RowStream;
@@ -246,11 +246,9 @@ impl Query {
     }
 
     pub(super) fn encode(&self) -> Result<ReadCall, Error> {
-        if let Some(problem) = &self.problem {
-            return Err(Error::config(problem.clone()));
-        }
+        self.check_params()?;
         let mut fields = self.statement();
-        self.put_options(&mut fields);
+        self.put_options(&mut fields, &self.origin.defaults());
         Ok(ReadCall {
             method: Method::ExecuteStreamingSql,
             selector: self.origin.selector(&self.settings)?,
@@ -259,11 +257,28 @@ impl Query {
         })
     }
 
+    /// The fields behind the transaction, of a statement that only a leader can run.
+    pub(super) fn fields_for_leader(&self) -> Result<Vec<u8>, Error> {
+        self.check_params()?;
+        let mut fields = self.statement();
+        self.put_options(&mut fields, &self.origin.defaults().for_leader(None));
+        Ok(fields)
+    }
+
+    pub(super) const fn settings(&self) -> &CallSettings {
+        &self.settings
+    }
+
+    fn check_params(&self) -> Result<(), Error> {
+        match &self.problem {
+            Some(problem) => Err(Error::config(problem.clone())),
+            None => Ok(()),
+        }
+    }
+
     /// Appends the content of an `ExecuteBatchDmlRequest.Statement`.
     pub(super) fn put_statement(&self, out: &mut Vec<u8>) -> Result<(), Error> {
-        if let Some(problem) = &self.problem {
-            return Err(Error::config(problem.clone()));
-        }
+        self.check_params()?;
         put_bytes(out, STATEMENT_SQL, self.sql.as_bytes());
         if !self.params.is_empty() {
             put_bytes(out, STATEMENT_PARAMS, &self.params);
@@ -288,9 +303,8 @@ impl Query {
         fields
     }
 
-    fn put_options(&self, fields: &mut Vec<u8>) {
+    fn put_options(&self, fields: &mut Vec<u8>, defaults: &Defaults) {
         put_integer(fields, QUERY_MODE, self.mode.number());
-        let defaults = self.origin.defaults();
         let version = either(&self.optimizer.version, &defaults.optimizer.version);
         let package = either(
             &self.optimizer.statistics_package,
@@ -308,7 +322,7 @@ impl Query {
             });
         }
         let settings = &self.settings;
-        settings.put_options(fields, &defaults, DIRECTED_READ_OPTIONS, DATA_BOOST_ENABLED);
+        settings.put_options(fields, defaults, DIRECTED_READ_OPTIONS, DATA_BOOST_ENABLED);
     }
 }
 

@@ -25,6 +25,21 @@ pub(super) struct Defaults {
     pub(super) optimizer: Optimizer,
 }
 
+impl Defaults {
+    /// Those of requests that only a leader can serve, of which `priority` says how
+    /// important they are.
+    pub(super) fn for_leader(&self, priority: Option<Priority>) -> Cow<'_, Self> {
+        if priority.is_none() && self.directed_reads.is_none() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Self {
+            priority: priority.or(self.priority),
+            directed_reads: None,
+            optimizer: self.optimizer.clone(),
+        })
+    }
+}
+
 /// How the server is to plan queries; empty for what the database says.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Optimizer {

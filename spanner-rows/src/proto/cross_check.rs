@@ -406,6 +406,26 @@ macro_rules! samples {
             RollbackRequest { session: text("session"), transaction_id: token("transaction") }
         }
 
+        pub(super) fn batch_write(n: u8) -> BatchWriteRequest {
+            BatchWriteRequest {
+                session: text("session"),
+                request_options: Some(request_options()),
+                mutation_groups: vec![
+                    batch_write_request::MutationGroup { mutations: vec![mutation(n)] },
+                    batch_write_request::MutationGroup { mutations: vec![] },
+                ],
+                exclude_txn_from_change_streams: n % 2 == 1,
+            }
+        }
+
+        pub(super) fn batch_write_response() -> BatchWriteResponse {
+            BatchWriteResponse {
+                indexes: vec![0, 70, 1],
+                status: Some(status()),
+                commit_timestamp: timestamp(72),
+            }
+        }
+
         fn partition_options() -> PartitionOptions {
             PartitionOptions { partition_size_bytes: 68, max_partitions: 69 }
         }
@@ -570,10 +590,11 @@ fn sessions_and_transactions() {
         precommit_token,
         transaction,
         commit_response,
-        rollback
+        rollback,
+        batch_write_response
     );
     for n in 0..VARIANTS {
-        check_each!(n; create_session, session, options, read_only, selector, begin, commit);
+        check_each!(n; create_session, session, options, read_only, selector, begin, commit, batch_write);
     }
 }
 
@@ -644,6 +665,7 @@ fn methods() {
     assert_eq!(
         names,
         [
+            "BatchWrite",
             "BeginTransaction",
             "Commit",
             "CreateSession",

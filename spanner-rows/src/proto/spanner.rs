@@ -1053,6 +1053,36 @@ pub struct RollbackRequest {
     #[prost(bytes = "bytes", tag = "2")]
     pub transaction_id: ::prost::bytes::Bytes,
 }
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BatchWriteRequest {
+    #[prost(string, tag = "1")]
+    pub session: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "3")]
+    pub request_options: ::core::option::Option<RequestOptions>,
+    #[prost(message, repeated, tag = "4")]
+    pub mutation_groups: ::prost::alloc::vec::Vec<batch_write_request::MutationGroup>,
+    #[prost(bool, tag = "5")]
+    pub exclude_txn_from_change_streams: bool,
+}
+/// Nested message and enum types in `BatchWriteRequest`.
+pub mod batch_write_request {
+    #[derive(Clone, PartialEq, ::prost::Message)]
+    pub struct MutationGroup {
+        #[prost(message, repeated, tag = "1")]
+        pub mutations: ::prost::alloc::vec::Vec<super::Mutation>,
+    }
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BatchWriteResponse {
+    /// The groups that this is about, counted from 0.
+    #[prost(int32, repeated, tag = "1")]
+    pub indexes: ::prost::alloc::vec::Vec<i32>,
+    #[prost(message, optional, tag = "2")]
+    pub status: ::core::option::Option<crate::proto::rpc::Status>,
+    /// Absent where the status is not OK.
+    #[prost(message, optional, tag = "3")]
+    pub commit_timestamp: ::core::option::Option<::prost_types::Timestamp>,
+}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PartitionOptions {
     #[prost(int64, tag = "1")]
@@ -1389,6 +1419,30 @@ pub mod spanner_client {
             req.extensions_mut()
                 .insert(GrpcMethod::new("google.spanner.v1.Spanner", "Rollback"));
             self.inner.unary(req, path, codec).await
+        }
+        pub async fn batch_write(
+            &mut self,
+            request: impl tonic::IntoRequest<super::BatchWriteRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::BatchWriteResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/google.spanner.v1.Spanner/BatchWrite",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("google.spanner.v1.Spanner", "BatchWrite"));
+            self.inner.server_streaming(req, path, codec).await
         }
         pub async fn partition_query(
             &mut self,

@@ -91,6 +91,15 @@ pub mod spanner_server {
         ) -> std::result::Result<tonic::Response<()>, tonic::Status> {
             Err(tonic::Status::unimplemented("Not yet implemented"))
         }
+        async fn batch_write(
+            &self,
+            request: tonic::Request<crate::proto::spanner::BatchWriteRequest>,
+        ) -> std::result::Result<
+            tonic::Response<BoxStream<crate::proto::spanner::BatchWriteResponse>>,
+            tonic::Status,
+        > {
+            Err(tonic::Status::unimplemented("Not yet implemented"))
+        }
         async fn partition_query(
             &self,
             request: tonic::Request<crate::proto::spanner::PartitionQueryRequest>,
@@ -614,6 +623,57 @@ pub mod spanner_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/google.spanner.v1.Spanner/BatchWrite" => {
+                    #[allow(non_camel_case_types)]
+                    struct BatchWriteSvc<T: Spanner>(pub Arc<T>);
+                    impl<
+                        T: Spanner,
+                    > tonic::server::ServerStreamingService<
+                        crate::proto::spanner::BatchWriteRequest,
+                    > for BatchWriteSvc<T> {
+                        type Response = crate::proto::spanner::BatchWriteResponse;
+                        type ResponseStream = BoxStream<
+                            crate::proto::spanner::BatchWriteResponse,
+                        >;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<
+                                crate::proto::spanner::BatchWriteRequest,
+                            >,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Spanner>::batch_write(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = BatchWriteSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

@@ -21,6 +21,10 @@ use crate::transport::{BoxFuture, Messages, Opener};
 /// How long the trailers of a finished answer are waited for in the background.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 
+/// The time for a request is sent in whole milliseconds, so the other side may see its
+/// end before this one.
+const CLOCK_STEP: Duration = Duration::from_millis(2);
+
 /// The call behind one result stream, over all its attempts.
 pub(crate) struct Source {
     opener: Box<dyn Opener>,
@@ -153,6 +157,13 @@ impl Source {
     }
 
     fn on_failure(&mut self, status: Status, reader: &mut ResultReader) {
+        if status.code() == Code::DeadlineExceeded
+            && let Some(timeout) = reader.settings().total()
+            && self.started.elapsed() + CLOCK_STEP >= timeout
+        {
+            self.give_up(too_late(timeout), reader);
+            return;
+        }
         let retry = if status.is_session_not_found()
             && self.opener.change_session()
             && !std::mem::replace(&mut self.changed_session, true)

@@ -158,11 +158,28 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), Status> {
 /// A peer that does not accept the other's certificate is no failure of the
 /// connection: another attempt would meet the same.
 pub(super) fn from_failure(error: impl StdError + Send + Sync + 'static) -> Status {
+    if has_run_out_of_time(&error) {
+        let text = "the server did not begin to answer in the time that the request has";
+        return Status::new(Code::DeadlineExceeded, text);
+    }
     let text = all_texts(&error);
     match tls::refusal(&text) {
         Some((code, meaning)) => Status::new(code, format!("{meaning} ({text})")),
         None => Status::new(Code::Unavailable, text).with_transport(Arc::new(error)),
     }
+}
+
+/// Whether it was tonic that ended the call, by the header `grpc-timeout`: this side's
+/// own decision and no failure of the connection.
+fn has_run_out_of_time(error: &(dyn StdError + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if error.is::<tonic::TimeoutExpired>() {
+            return true;
+        }
+        next = error.source();
+    }
+    false
 }
 
 /// The status of an answer that stopped before its end without saying why.

@@ -130,17 +130,8 @@ impl Transaction {
 
     /// What statements have that do not say otherwise.
     pub(super) fn defaults(&self) -> Cow<'_, Defaults> {
-        let client = self.client().defaults();
         let priority = self.life.settings().priority;
-        if priority.is_none() && client.directed_reads.is_none() {
-            return Cow::Borrowed(client);
-        }
-        Cow::Owned(Defaults {
-            priority: priority.or(client.priority),
-            // Only a leader can serve it.
-            directed_reads: None,
-            optimizer: client.optimizer.clone(),
-        })
+        self.client().defaults().for_leader(priority)
     }
 
     pub(super) async fn send<T: SpannerRow>(

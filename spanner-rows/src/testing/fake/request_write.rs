@@ -141,6 +141,13 @@ impl Request {
         self.read_write().is_some()
     }
 
+    /// Whether the request begins a transaction of partitioned DML.
+    #[must_use]
+    pub fn begins_partitioned_dml(&self) -> bool {
+        let options = self.begin_options();
+        options.is_some_and(|it| matches!(it.mode, Some(Mode::PartitionedDml(_))))
+    }
+
     /// The attempt that was aborted before the transaction that the request begins; empty for
     /// none (`multiplexed_session_previous_transaction_id`).
     #[must_use]

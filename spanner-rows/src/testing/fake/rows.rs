@@ -179,6 +179,15 @@ impl Rows {
         Self::from_values(RowType::default(), Values::new(0)).row_count(row_count)
     }
 
+    /// As [`changed`](Self::changed), but the number is a lower bound (`stats.row_count_lower_bound`): the result of a partitioned DML statement.
+    #[must_use]
+    pub fn changed_at_least(row_count: i64) -> Self {
+        let mut rows = Self::from_values(RowType::default(), Values::new(0));
+        rows.layout.stats.get_or_insert_default().row_count =
+            Some(RowCount::RowCountLowerBound(row_count));
+        rows
+    }
+
     fn from_values(row_type: RowType, values: Values) -> Self {
         Self {
             row_type,
