@@ -88,6 +88,7 @@ mod wire;
 #[cfg(feature = "client")]
 pub use client::{
     Client,
+    batch_write::{BatchWrite, BatchWriteResult, BatchWriteStream},
     bound::TimestampBound,
     builder::ClientBuilder,
     commit::{CommitResult, CommitStats},

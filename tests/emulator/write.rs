@@ -271,3 +271,18 @@ async fn every_type() {
     let read: Vec<Everything> = read.try_collect().await.unwrap();
     assert_eq!(read, [turned[1].clone(), turned[0].clone()]);
 }
+
+/// The emulator has none, and it is said what to do.
+#[tokio::test]
+async fn batch_write_is_told_to_be_missing() {
+    let Some((_database, client)) = database().await else {
+        return;
+    };
+    let group = [Mutation::insert("Numbers").row(number(1, "one"))];
+    let mut results = client.batch_write([group]).start().unwrap();
+    let error = results.next().await.unwrap_err();
+    assert_eq!(error.code(), Code::Unimplemented);
+    assert!(error.to_string().contains("write each group by"), "{error}");
+    assert_eq!(results.unanswered(), [0]);
+    assert_eq!(numbers(&client).await, []);
+}

@@ -168,17 +168,21 @@ impl Calls<'_> {
     }
 }
 
-fn result(answer: &proto::CommitResponse) -> Result<CommitResult, Status> {
-    let timestamp = answer.commit_timestamp.as_ref().and_then(|time| {
+/// The time in the answer to a commit that succeeded.
+pub(super) fn timestamp_of(sent: Option<&prost_types::Timestamp>) -> Result<Timestamp, Status> {
+    let timestamp = sent.and_then(|time| {
         let nanoseconds = u32::try_from(time.nanos).ok()?;
         Timestamp::new(time.seconds, nanoseconds)
     });
-    let Some(timestamp) = timestamp else {
+    timestamp.ok_or_else(|| {
         let text = "the commit succeeded, but its answer has no commit timestamp";
-        return Err(Status::new(Code::Internal, text));
-    };
+        Status::new(Code::Internal, text)
+    })
+}
+
+fn result(answer: &proto::CommitResponse) -> Result<CommitResult, Status> {
     Ok(CommitResult {
-        timestamp,
+        timestamp: timestamp_of(answer.commit_timestamp.as_ref())?,
         stats: answer.commit_stats.as_ref().map(|stats| CommitStats {
             mutation_count: stats.mutation_count,
         }),

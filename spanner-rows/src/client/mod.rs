@@ -13,12 +13,14 @@
 //! * `partition`, `partition_text`: a result in parts, which other machines can read
 //! * `partition_read`: reading parts, one or many at once
 //! * `settings`, `options`, `bound`: what both can be told
+//! * `batch_write`: groups of mutations, each committed by itself
 //! * `mutation`, `write`, `commit`: changes without SQL, and how they are committed
 //! * `transaction`: read-write transactions; `kind`: how they differ from read-only ones
 //! * `partitioned_dml`: one statement over all rows of a table, in many small transactions
 //! * `unary`, `rerun`: when a call, and when a transaction, is made again
 //! * `write_settings`: what transactions that write can be told
 
+pub(crate) mod batch_write;
 mod begin;
 pub(crate) mod bound;
 pub(crate) mod builder;
@@ -61,6 +63,7 @@ mod test_transport;
 use std::fmt;
 use std::sync::Arc;
 
+use batch_write::BatchWrite;
 use builder::ClientBuilder;
 use database::DatabaseName;
 use headers::Headers;
@@ -189,6 +192,18 @@ impl Client {
     /// ```
     pub fn write(&self, mutations: impl IntoIterator<Item = Mutation>) -> Write {
         Write::new(self.clone(), mutations.into_iter().collect())
+    }
+
+    /// Commits groups of mutations, each group by itself and at least once, in one call.
+    ///
+    /// Prefer [`write`](Self::write) for anything that is to happen as a whole, or once: see
+    /// [`BatchWrite`]. The emulator does not have it.
+    pub fn batch_write<G: IntoIterator<Item = Mutation>>(
+        &self,
+        groups: impl IntoIterator<Item = G>,
+    ) -> BatchWrite {
+        let groups = groups.into_iter().map(|group| group.into_iter().collect());
+        BatchWrite::new(self.clone(), groups.collect())
     }
 
     /// A read-write transaction, in which a closure runs; again, when it is aborted.

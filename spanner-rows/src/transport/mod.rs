@@ -50,6 +50,7 @@ pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// A call of the data service (`google.spanner.v1.Spanner`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
+    BatchWrite,
     BeginTransaction,
     Commit,
     CreateSession,
@@ -65,6 +66,7 @@ pub(crate) enum Method {
 impl Method {
     const fn path(self) -> &'static str {
         match self {
+            Self::BatchWrite => "/google.spanner.v1.Spanner/BatchWrite",
             Self::BeginTransaction => "/google.spanner.v1.Spanner/BeginTransaction",
             Self::Commit => "/google.spanner.v1.Spanner/Commit",
             Self::CreateSession => "/google.spanner.v1.Spanner/CreateSession",

@@ -174,7 +174,7 @@ fn changed(result: &proto::ResultSet) -> i64 {
 }
 
 /// The status of a statement, with the delay that the server asks for.
-fn from_rpc(status: &rpc::Status) -> Status {
+pub(in super::super) fn from_rpc(status: &rpc::Status) -> Status {
     let infos = status.details.iter();
     let mut infos = infos.filter(|any| any.type_url.ends_with("/google.rpc.RetryInfo"));
     let delay = infos.find_map(|any| {

@@ -62,6 +62,11 @@ impl Failure {
         Self::new(Code::NotFound, message)
     }
 
+    /// ALREADY_EXISTS: for instance a row that is inserted twice.
+    pub fn already_exists(message: impl Into<String>) -> Self {
+        Self::new(Code::AlreadyExists, message)
+    }
+
     /// PERMISSION_DENIED.
     pub fn permission_denied(message: impl Into<String>) -> Self {
         Self::new(Code::PermissionDenied, message)

@@ -151,6 +151,19 @@ impl FakeSpanner {
         self.set_answer(question, answer.into());
     }
 
+    /// Answers batch writes with steps (see [`Step::committed`] and [`Step::not_committed`]). Unless this was said, every group is committed.
+    ///
+    /// ```
+    /// # use spanner_rows::testing::{Answer, FakeSpanner, Failure, Step};
+    /// # fn example(fake: &FakeSpanner) {
+    /// let exists = Failure::already_exists("Row [1] in table Singers already exists");
+    /// fake.on_batch_write([Step::committed([0, 2]), Step::not_committed([1], exists)]);
+    /// # }
+    /// ```
+    pub fn on_batch_write(&self, answer: impl Into<Answer>) {
+        self.set_answer(Question::Method("BatchWrite".to_owned()), answer.into());
+    }
+
     /// Answers statements and reads for which nothing else was said, by looking at the request.
     ///
     /// A second handler replaces the first. If the handler answers `None`, as if there is none, the call fails with INVALID_ARGUMENT and a text that says

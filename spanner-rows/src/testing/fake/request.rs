@@ -10,9 +10,9 @@ use super::convert::{from_list, from_type, from_value};
 use super::failure::Failure;
 use crate::proto::spanner::transaction_selector::Selector;
 use crate::proto::spanner::{
-    BeginTransactionRequest, CommitRequest, CreateSessionRequest, ExecuteBatchDmlRequest,
-    ExecuteSqlRequest, GetSessionRequest, KeySet, PartitionQueryRequest, PartitionReadRequest,
-    ReadRequest, RollbackRequest, TransactionSelector, key_range,
+    BatchWriteRequest, BeginTransactionRequest, CommitRequest, CreateSessionRequest,
+    ExecuteBatchDmlRequest, ExecuteSqlRequest, GetSessionRequest, KeySet, PartitionQueryRequest,
+    PartitionReadRequest, ReadRequest, RollbackRequest, TransactionSelector, key_range,
 };
 use crate::{OwnedValue, Type};
 
@@ -38,6 +38,7 @@ pub(super) enum Content {
     Read(ReadRequest),
     Begin(BeginTransactionRequest),
     Commit(CommitRequest),
+    BatchWrite(BatchWriteRequest),
     PartitionQuery(PartitionQueryRequest),
     PartitionRead(PartitionReadRequest),
     Rollback(RollbackRequest),
@@ -131,6 +132,7 @@ impl Request {
             Content::Read(request) => &request.session,
             Content::Begin(request) => &request.session,
             Content::Commit(request) => &request.session,
+            Content::BatchWrite(request) => &request.session,
             Content::Rollback(request) => &request.session,
             Content::PartitionQuery(request) => &request.session,
             Content::PartitionRead(request) => &request.session,
@@ -314,6 +316,7 @@ impl Content {
             "ExecuteBatchDml" => Self::BatchDml(ExecuteBatchDmlRequest::decode(body)?),
             "StreamingRead" => Self::Read(ReadRequest::decode(body)?),
             "BeginTransaction" => Self::Begin(BeginTransactionRequest::decode(body)?),
+            "BatchWrite" => Self::BatchWrite(BatchWriteRequest::decode(body)?),
             "Commit" => Self::Commit(CommitRequest::decode(body)?),
             "PartitionQuery" => Self::PartitionQuery(PartitionQueryRequest::decode(body)?),
             "PartitionRead" => Self::PartitionRead(PartitionReadRequest::decode(body)?),

@@ -151,6 +151,7 @@ impl Request {
             Content::Begin(request) => request.request_options.as_ref(),
             Content::Commit(request) => request.request_options.as_ref(),
             Content::BatchDml(request) => request.request_options.as_ref(),
+            Content::BatchWrite(request) => request.request_options.as_ref(),
             _ => None,
         }
     }

@@ -44,6 +44,18 @@ impl Request {
         }
     }
 
+    /// The groups of mutations of a batch write, in their order.
+    #[must_use]
+    pub fn mutation_groups(&self) -> Vec<Vec<RequestMutation>> {
+        let Content::BatchWrite(request) = self.content() else {
+            return Vec::new();
+        };
+        let groups = request.mutation_groups.iter();
+        groups
+            .map(|group| group.mutations.iter().map(from_mutation).collect())
+            .collect()
+    }
+
     /// The mutation with which a transaction of mutations alone begins
     /// (`BeginTransactionRequest.mutation_key`).
     #[must_use]
@@ -167,9 +179,13 @@ impl Request {
         }
     }
 
-    /// Whether the transaction that the request begins is kept out of change streams.
+    /// Whether the transaction that the request begins, or the batch write that it is, is kept
+    /// out of change streams.
     #[must_use]
     pub fn excluded_from_change_streams(&self) -> bool {
+        if let Content::BatchWrite(request) = self.content() {
+            return request.exclude_txn_from_change_streams;
+        }
         let options = self.begin_options();
         options.is_some_and(|options| options.exclude_txn_from_change_streams)
     }

@@ -90,6 +90,10 @@ async fn try_answer(
     }
     match request.content() {
         Content::Sql(_) | Content::Read(_) => result(&state, &request).map(Reply::Script),
+        Content::BatchWrite(batch) => {
+            let groups = batch.mutation_groups.len();
+            batch_write(&state, &request, groups).map(Reply::Script)
+        }
         _ => {
             let request = http::Request::from_parts(parts, Full::new(body));
             let mut server =
@@ -122,14 +126,7 @@ async fn play(steps: Vec<Step>, control: &Control) -> Option<Script> {
 fn result(state: &State, request: &Request) -> Result<Script, Failure> {
     match state.answer(request)? {
         Prepared::Always(steps) => Ok(Script::steps(steps)),
-        Prepared::InTurn(scripts) => match scripts.get(request.call() - 1) {
-            Some(steps) => Ok(Script::steps(Arc::clone(steps))),
-            None => Err(Failure::failed_precondition(format!(
-                "the fake server has {} scripts for this call, and this is call {}",
-                scripts.len(),
-                request.call()
-            ))),
-        },
+        Prepared::InTurn(scripts) => in_turn(&scripts, request.call()),
         Prepared::Rows(rows) => {
             let transaction = state.transaction_of(request.selector());
             let Some(part) = Part::of_token(request.partition_token()) else {
@@ -173,6 +170,33 @@ fn result(state: &State, request: &Request) -> Result<Script, Failure> {
                 transaction,
             ))
         }
+    }
+}
+
+/// What the test said, or else every group committed.
+fn batch_write(state: &State, request: &Request, groups: usize) -> Result<Script, Failure> {
+    match state.answer_of_method(request.method()) {
+        Some(Prepared::Always(steps)) => Ok(Script::steps(steps)),
+        Some(Prepared::InTurn(scripts)) => in_turn(&scripts, request.call()),
+        Some(Prepared::Rows(_)) => Err(Failure::invalid_argument(
+            "a batch write is answered by steps (`Step::committed`), not by rows",
+        )),
+        None => {
+            let groups = 0..i32::try_from(groups).unwrap_or(i32::MAX);
+            let steps = groups.map(|group| Step::committed([group]));
+            Ok(Script::steps(steps.map(Step::encoded).collect()))
+        }
+    }
+}
+
+/// The script of one call, counted from 1.
+fn in_turn(scripts: &[Arc<[Step]>], call: usize) -> Result<Script, Failure> {
+    match call.checked_sub(1).and_then(|index| scripts.get(index)) {
+        Some(steps) => Ok(Script::steps(Arc::clone(steps))),
+        None => Err(Failure::failed_precondition(format!(
+            "the fake server has {} scripts for this call, and this is call {call}",
+            scripts.len(),
+        ))),
     }
 }
 

@@ -128,6 +128,12 @@ impl State {
         }
     }
 
+    /// What the test said that a method answers.
+    pub(super) fn answer_of_method(&self, method: &str) -> Option<Prepared> {
+        let question = Question::Method(method.to_owned());
+        self.lock().answers.get(&question).cloned()
+    }
+
     pub(super) fn create_session(&self) -> String {
         let mut inner = self.lock();
         inner.sessions_made += 1;

@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use prost::Message as _;
 use tokio::sync::watch;
 
 use super::failure::Failure;
 use super::message::Message;
 use super::prepared::framed;
+use super::state::now;
+use crate::proto::spanner::BatchWriteResponse;
 
 /// One step of a scripted answer.
 ///
@@ -45,6 +48,27 @@ pub enum Step {
 }
 
 impl Step {
+    /// An answer to a batch write (`google.spanner.v1.BatchWriteResponse`): these of its groups, counted from 0, are committed, now.
+    ///
+    /// In a request that comes again after a failure, groups are counted among those that it has.
+    pub fn committed(groups: impl IntoIterator<Item = i32>) -> Self {
+        Self::groups(groups, None)
+    }
+
+    /// As [`committed`](Self::committed), of groups that are not: with the reason.
+    pub fn not_committed(groups: impl IntoIterator<Item = i32>, failure: Failure) -> Self {
+        Self::groups(groups, Some(failure))
+    }
+
+    fn groups(groups: impl IntoIterator<Item = i32>, failure: Option<Failure>) -> Self {
+        let response = BatchWriteResponse {
+            indexes: groups.into_iter().collect(),
+            commit_timestamp: failure.is_none().then(now),
+            status: Some(failure.map_or_else(Default::default, |it| it.rpc_status())),
+        };
+        Self::Raw(response.encode_to_vec().into())
+    }
+
     /// The same step with a message turned into the bytes that go out.
     pub(super) fn encoded(self) -> Self {
         match self {

@@ -158,7 +158,7 @@ async fn methods_without_an_answer_are_unimplemented() {
     let endpoint = Endpoint::from_shared(fake.endpoint()).unwrap();
     let mut any = tonic::client::Grpc::new(endpoint.connect().await.unwrap());
     any.ready().await.unwrap();
-    let path = http::uri::PathAndQuery::from_static("/google.spanner.v1.Spanner/BatchWrite");
+    let path = http::uri::PathAndQuery::from_static("/google.spanner.v1.Spanner/ListSessions");
     let codec = tonic_prost::ProstCodec::<(), ()>::default();
     let end = any.unary(tonic::Request::new(()), path, codec).await;
     assert_eq!(end.unwrap_err().code(), Code::Unimplemented);
