@@ -104,7 +104,7 @@ pub use client::{
     read_only::{ReadOnlyBuilder, ReadOnlyTransaction},
     transaction::{Transaction, batch::BatchDmlError, dml::Dml, runner::TransactionBuilder},
     write::Write,
-    write_settings::IsolationLevel,
+    write_settings::{IsolationLevel, ReadLockMode},
 };
 pub use error::{Code, Error, ErrorKind, Status};
 pub use result::batch::{BatchRows, RowBatch};

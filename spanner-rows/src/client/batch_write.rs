@@ -30,7 +30,7 @@ use crate::error::{Code, Error, Status};
 use crate::proto::spanner as proto;
 use crate::result::retry::{Budget, RetrySettings, retryable};
 use crate::result::source::too_late;
-use crate::transport::{BoxFuture, Messages, Method};
+use crate::transport::{BoxFuture, Lane, Messages, Method};
 use crate::types::timestamp::Timestamp;
 use crate::wire::writer::put_bytes;
 
@@ -368,6 +368,7 @@ impl BatchWriteStream {
             id: self.id.attempt(self.attempts).into(),
             method: Method::BatchWrite,
             leader: true,
+            lane: Lane::Any,
             deadline,
         };
         let sent_on = self.sent_on.clone();

@@ -42,6 +42,7 @@ impl Snapshot {
                 id: id.attempt(number).into(),
                 method: Method::BeginTransaction,
                 leader: false,
+                lane: self.lane(),
                 deadline: Some(until),
             };
             let session = match timeout_at(until, self.client().session()).await {

@@ -22,7 +22,7 @@ use crate::transport::endpoint::{EMULATOR_VARIABLE, Endpoint};
 use crate::transport::settings::ConnectionSettings;
 use crate::transport::tls::ClientIdentity;
 use crate::transport::token::TokenSource;
-use crate::transport::{Call, Method, Transport};
+use crate::transport::{Call, Lane, Method, Transport};
 use crate::wire::writer::put_bytes;
 
 /// The environment variable with the domain of the service.
@@ -73,6 +73,7 @@ pub struct ClientBuilder {
     retry: RetrySettings,
     defaults: Defaults,
     end_to_end_tracing: Option<bool>,
+    route_to_leader: bool,
     connection: ConnectionSettings,
     warm_up: bool,
     universe: Option<String>,
@@ -97,6 +98,7 @@ impl ClientBuilder {
             retry: RetrySettings::default(),
             defaults: Defaults::default(),
             end_to_end_tracing: None,
+            route_to_leader: true,
             connection: ConnectionSettings::default(),
             warm_up: false,
             universe: None,
@@ -266,6 +268,15 @@ impl ClientBuilder {
         self
     }
 
+    /// Whether what only a leader can do (read-write transactions, commits, partitioned DML,
+    /// making the session) asks to be sent to one at once
+    /// (header `x-goog-spanner-route-to-leader`). Default: yes. Without it another region
+    /// may take the request first and pass it on. Other queries and reads never ask for it.
+    pub const fn route_to_leader(mut self, enabled: bool) -> Self {
+        self.route_to_leader = enabled;
+        self
+    }
+
     /// How long making a connection may take; more than zero. Default: 10 s.
     pub const fn connect_timeout(mut self, time: Duration) -> Self {
         self.connection.connect_timeout = time;
@@ -365,7 +376,7 @@ impl ClientBuilder {
             std::env::var_os(TRACING_VARIABLE)
                 .is_some_and(|value| value.eq_ignore_ascii_case("true"))
         });
-        let headers = Arc::new(Headers::new(&database, tracing)?);
+        let headers = Arc::new(Headers::new(&database, tracing, self.route_to_leader)?);
         let sessions = Sessions::new(transport.clone(), headers.clone(), &database, &self.role)?;
         let inner = Inner {
             database,
@@ -399,6 +410,7 @@ impl Client {
                 method: Method::GetSession,
                 headers: headers.of_read(session.params(), &id)?,
                 body: body.clone(),
+                lane: Lane::Any,
             });
             calls.spawn(timeout(WARM_UP_LIMIT, call));
         }

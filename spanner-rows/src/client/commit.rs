@@ -17,7 +17,7 @@ use super::write_settings::WriteSettings;
 use crate::error::{Code, Status};
 use crate::proto::spanner as proto;
 use crate::result::retry::RetrySettings;
-use crate::transport::Method;
+use crate::transport::{Lane, Method};
 use crate::types::timestamp::Timestamp;
 use crate::wire::PrecommitToken;
 
@@ -54,6 +54,7 @@ pub struct CommitStats {
 pub(super) struct Calls<'a> {
     pub(super) client: &'a Client,
     pub(super) settings: &'a WriteSettings,
+    pub(super) lane: &'a Lane,
     pub(super) retry: &'a RetrySettings,
     pub(super) deadline: Option<Instant>,
 }
@@ -158,6 +159,7 @@ impl Calls<'_> {
             inner: &self.client.inner,
             method,
             leader: true,
+            lane: self.lane.clone(),
             session,
             body: body.into(),
             retry: self.retry,

@@ -45,12 +45,18 @@ const CHANNEL: u32 = 0;
 #[derive(Debug)]
 pub(super) struct Headers {
     common: HeaderMap,
+    /// Whether a leader is asked for where only one can help.
+    route_to_leader: bool,
     client: u64,
     requests: AtomicU64,
 }
 
 impl Headers {
-    pub(super) fn new(database: &DatabaseName, end_to_end_tracing: bool) -> Result<Self, Error> {
+    pub(super) fn new(
+        database: &DatabaseName,
+        end_to_end_tracing: bool,
+        route_to_leader: bool,
+    ) -> Result<Self, Error> {
         let api_client = format!(
             "gl-rust/{} gccl/{} grpc/{GRPC_VERSION}",
             env!("SPANNER_ROWS_RUSTC_VERSION"),
@@ -64,6 +70,7 @@ impl Headers {
         }
         Ok(Self {
             common,
+            route_to_leader,
             client: CLIENTS.fetch_add(1, Ordering::Relaxed),
             requests: AtomicU64::new(1),
         })
@@ -87,7 +94,9 @@ impl Headers {
     /// The headers of one attempt of a call that only a leader can do.
     pub(super) fn of_leader(&self, params: &HeaderValue, id: &str) -> Result<HeaderMap, Error> {
         let mut headers = self.of_read(params, id)?;
-        headers.insert(ROUTE_TO_LEADER, HeaderValue::from_static("true"));
+        if self.route_to_leader {
+            headers.insert(ROUTE_TO_LEADER, HeaderValue::from_static("true"));
+        }
         Ok(headers)
     }
 }
@@ -137,7 +146,7 @@ mod tests {
 
     fn headers() -> Headers {
         let database = DatabaseName::parse("projects/a:b/instances/i/databases/d").unwrap();
-        Headers::new(&database, false).unwrap()
+        Headers::new(&database, false, true).unwrap()
     }
 
     fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {

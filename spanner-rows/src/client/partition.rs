@@ -17,7 +17,7 @@ use super::snapshot::Begun;
 use super::unary::{Failed, Unary};
 use crate::error::{Code, Error, Status};
 use crate::proto::spanner::PartitionResponse;
-use crate::transport::Method;
+use crate::transport::{Lane, Method};
 use crate::types::timestamp::Timestamp;
 use crate::wire::writer::{put_bytes, with_length};
 
@@ -195,6 +195,7 @@ pub(super) async fn split(
         inner: &client.inner,
         method,
         leader: false,
+        lane: Lane::Any,
         session: &begun.session,
         body: body(&begun.session, &begun.selector, &request),
         retry: &retry,

@@ -27,7 +27,7 @@ use crate::result::batch::RowBatch;
 use crate::result::retry::RetrySettings;
 use crate::result::stream::RowStream;
 use crate::row::traits::SpannerRow;
-use crate::transport::{BoxFuture, Messages, Method, Opener};
+use crate::transport::{BoxFuture, Lane, Messages, Method, Opener};
 
 impl Client {
     /// Reads one [`Partition`], made by this client or by another one of the same database.
@@ -171,6 +171,8 @@ impl Opener for PartitionSender {
             id: self.id.attempt(attempt).into(),
             method,
             leader: false,
+            // Parts are there to be read over all connections.
+            lane: Lane::Any,
             deadline: self.deadline,
         };
         let body = with_token(&self.body, token_tag, resume_token);

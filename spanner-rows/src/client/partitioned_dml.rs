@@ -26,7 +26,7 @@ use crate::result::retry::RetrySettings;
 use crate::result::source::too_late;
 use crate::result::stream::RowStream;
 use crate::row::dynamic::Row;
-use crate::transport::{BoxFuture, Messages, Method, Opener};
+use crate::transport::{BoxFuture, Lane, Messages, Method, Opener};
 use crate::types::encode::ToColumn;
 use crate::wire::RowCount;
 use crate::wire::writer::put_bytes;
@@ -236,6 +236,7 @@ struct Begun {
     session: Arc<Session>,
     /// The request, without a resume token.
     body: Bytes,
+    lane: Lane,
     id: RequestId,
     /// Of the attempts of the stream, the one that sent it first.
     first_attempt: u32,
@@ -272,12 +273,14 @@ impl Opener for Statement {
                 session: Some(session.clone()),
                 begun: None,
             };
-            let transaction = begin(&client, &session, options, deadline).await?;
+            let lane = Lane::Only(client.inner.transport.place().into());
+            let transaction = begin(&client, &session, lane.clone(), options, deadline).await?;
             let mut selector = Vec::with_capacity(transaction.len() + 4);
             put_bytes(&mut selector, ID, &transaction);
             let begun = Begun {
                 body: body(&session, &selector, &fields),
                 session,
+                lane,
                 id: client.inner.headers.new_request(),
                 first_attempt: attempt,
             };
@@ -310,6 +313,7 @@ impl Begun {
             id: self.id.attempt(number).into(),
             method: Method::ExecuteStreamingSql,
             leader: true,
+            lane: self.lane,
             deadline,
         };
         attempt.send(self.session, body).await
@@ -320,6 +324,7 @@ impl Begun {
 async fn begin(
     client: &Client,
     session: &Session,
+    lane: Lane,
     options: proto::TransactionOptions,
     deadline: Option<Instant>,
 ) -> Result<Bytes, Status> {
@@ -331,6 +336,7 @@ async fn begin(
         id: client.inner.headers.new_request().attempt(1).into(),
         method: Method::BeginTransaction,
         leader: true,
+        lane,
         deadline: Some(until),
     };
     let request = proto::BeginTransactionRequest {

@@ -25,6 +25,7 @@ const QUERY_MODE: u8 = 7;
 const QUERY_OPTIONS: u8 = tag(10);
 const DIRECTED_READ_OPTIONS: u8 = 15;
 const DATA_BOOST_ENABLED: u8 = 16;
+const LAST_STATEMENT: u8 = 17;
 
 /// Fields of `google.spanner.v1.ExecuteBatchDmlRequest.Statement`.
 const STATEMENT_SQL: u8 = tag(1);
@@ -68,6 +69,7 @@ pub struct Query {
     problem: Option<String>,
     mode: QueryMode,
     optimizer: Optimizer,
+    last_statement: bool,
     settings: CallSettings,
 }
 
@@ -82,6 +84,7 @@ impl Query {
             problem: None,
             mode: QueryMode::Normal,
             optimizer: Optimizer::NONE,
+            last_statement: false,
             settings: CallSettings::NONE,
         }
     }
@@ -265,6 +268,16 @@ impl Query {
         Ok(fields)
     }
 
+    /// Nothing but the end of the transaction follows.
+    pub(super) const fn with_last_statement(mut self, last: bool) -> Self {
+        self.last_statement = last;
+        self
+    }
+
+    pub(super) const fn is_last_statement(&self) -> bool {
+        self.last_statement
+    }
+
     pub(super) const fn settings(&self) -> &CallSettings {
         &self.settings
     }
@@ -305,6 +318,7 @@ impl Query {
 
     fn put_options(&self, fields: &mut Vec<u8>, defaults: &Defaults) {
         put_integer(fields, QUERY_MODE, self.mode.number());
+        put_integer(fields, LAST_STATEMENT, self.last_statement.into());
         let version = either(&self.optimizer.version, &defaults.optimizer.version);
         let package = either(
             &self.optimizer.statistics_package,

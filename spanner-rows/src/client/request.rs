@@ -19,7 +19,7 @@ use crate::error::{Code, Error, Status};
 use crate::result::source::too_late;
 use crate::result::stream::RowStream;
 use crate::row::traits::SpannerRow;
-use crate::transport::{BoxFuture, Call, Messages, Method, Opener};
+use crate::transport::{BoxFuture, Call, Lane, Messages, Method, Opener};
 use crate::wire::writer::{put_bytes, put_varint};
 
 /// The tag of a length-delimited field.
@@ -141,6 +141,7 @@ impl Opener for Sender {
             id: self.id.attempt(attempt).into(),
             method: self.call.method,
             leader: false,
+            lane: Lane::Any,
             deadline: self.deadline,
         };
         match &self.next_session {
@@ -177,6 +178,7 @@ pub(super) struct Attempt {
     pub(super) method: Method,
     /// Whether only a leader can do it.
     pub(super) leader: bool,
+    pub(super) lane: Lane,
     pub(super) deadline: Option<Instant>,
 }
 
@@ -207,6 +209,7 @@ impl Attempt {
             method: self.method,
             headers: headers.map_err(|error| Status::new(Code::Internal, error.to_string()))?,
             body,
+            lane: self.lane.clone(),
         })
     }
 

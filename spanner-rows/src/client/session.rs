@@ -19,7 +19,7 @@ use super::database::DatabaseName;
 use super::headers::{Headers, request_params};
 use crate::error::{Code, Error, Status};
 use crate::proto::spanner as proto;
-use crate::transport::{Call, Method, Transport};
+use crate::transport::{Call, Lane, Method, Transport};
 
 /// How long a session may take, all attempts together.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -255,6 +255,7 @@ impl Maker {
             method: Method::CreateSession,
             headers: headers.map_err(|error| internal(error.to_string()))?,
             body: self.request.clone(),
+            lane: Lane::Any,
         };
         let answer = self.transport.unary(call).await?;
         let session = proto::Session::decode(answer)

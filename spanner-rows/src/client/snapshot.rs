@@ -7,7 +7,7 @@
 
 use std::fmt;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ use crate::error::{Code, Error, Status};
 use crate::result::retry::RetrySettings;
 use crate::result::stream::RowStream;
 use crate::row::traits::SpannerRow;
-use crate::transport::{BoxFuture, Messages, Method, Opener};
+use crate::transport::{BoxFuture, Lane, Messages, Method, Opener};
 use crate::types::timestamp::Timestamp;
 use crate::wire::ResultMetadata;
 use crate::wire::writer::{put_bytes, with_length};
@@ -44,6 +44,8 @@ pub(super) struct Snapshot {
     client: Client,
     kind: Kind,
     state: watch::Sender<State>,
+    /// The connection of all its calls, chosen for the first one.
+    lane: OnceLock<Lane>,
 }
 
 enum State {
@@ -63,6 +65,7 @@ pub(super) struct Begun {
     pub(super) id: Bytes,
     /// The content of `TransactionSelector`, with the id.
     pub(super) selector: Vec<u8>,
+    pub(super) lane: Lane,
     pub(super) read_timestamp: Option<Timestamp>,
 }
 
@@ -90,6 +93,7 @@ impl Snapshot {
             client,
             kind,
             state: watch::Sender::new(State::Idle),
+            lane: OnceLock::new(),
         }
     }
 
@@ -99,6 +103,19 @@ impl Snapshot {
 
     pub(super) const fn kind(&self) -> &Kind {
         &self.kind
+    }
+
+    /// The connection of the transaction's calls. Those that only read may leave it: they
+    /// gain more from several connections than from one.
+    pub(super) fn lane(&self) -> Lane {
+        let chosen = self.lane.get_or_init(|| {
+            let place = Arc::new(self.client.inner.transport.place());
+            match self.kind.is_for_leader() {
+                true => Lane::Only(place),
+                false => Lane::Rather(place),
+            }
+        });
+        chosen.clone()
     }
 
     /// Lets nobody begin any more; answers what has begun.
@@ -199,6 +216,7 @@ impl Snapshot {
             session,
             id: id.clone(),
             selector,
+            lane: self.lane(),
             read_timestamp: transaction.read_timestamp(),
         });
         let in_time = self.state.send_if_modified(|state| {
@@ -277,6 +295,7 @@ impl Opener for Statement {
                 id: self.id.attempt(attempt).into(),
                 method: self.call.method,
                 leader: self.snapshot.kind.is_for_leader(),
+                lane: self.snapshot.lane(),
                 deadline: self.deadline,
             },
             snapshot: self.snapshot.clone(),

@@ -14,7 +14,7 @@ use super::session::Session;
 use crate::error::{Error, Status};
 use crate::result::retry::{Budget, RetrySettings, retryable};
 use crate::result::source::too_late;
-use crate::transport::Method;
+use crate::transport::{Lane, Method};
 
 /// Why a request failed, and after how many attempts.
 #[derive(Debug)]
@@ -47,6 +47,7 @@ pub(super) struct Unary<'a> {
     pub(super) method: Method,
     /// Whether only a leader can do it.
     pub(super) leader: bool,
+    pub(super) lane: Lane,
     pub(super) session: &'a Session,
     pub(super) body: Bytes,
     pub(super) retry: &'a RetrySettings,
@@ -74,6 +75,7 @@ impl Unary<'_> {
                 id: id.attempt(attempts).into(),
                 method: self.method,
                 leader: self.leader,
+                lane: self.lane.clone(),
                 deadline: until,
             };
             let call = attempt.unary(self.session, self.body.clone());

@@ -14,6 +14,7 @@ use super::unary::Failed;
 use super::write_settings::{WriteSettings, methods_of_write_settings};
 use crate::error::Error;
 use crate::result::source::too_late;
+use crate::transport::Lane;
 
 /// Mutations that are to be committed, made by [`Client::write`](crate::Client::write):
 /// `.await` commits them.
@@ -60,6 +61,7 @@ impl Write {
             let calls = Calls {
                 client: &self.client,
                 settings: &self.settings,
+                lane: &Lane::Only(self.client.inner.transport.place().into()),
                 retry: &retry,
                 deadline: runs.deadline(),
             };

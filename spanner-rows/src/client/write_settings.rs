@@ -20,6 +20,18 @@ pub enum IsolationLevel {
     RepeatableRead,
 }
 
+/// When a transaction locks what it reads
+/// (`google.spanner.v1.TransactionOptions.ReadWrite.ReadLockMode`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ReadLockMode {
+    /// With each read: others that write the rows wait.
+    Pessimistic,
+    /// Not before the commit, which fails with ABORTED when others have written the rows
+    /// since: better where that is rare, worse where it is not.
+    Optimistic,
+}
+
 /// Settings of a transaction that writes, in place of the client's.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WriteSettings {
@@ -29,6 +41,7 @@ pub(super) struct WriteSettings {
     /// Empty for none.
     pub(super) tag: String,
     pub(super) isolation: Option<IsolationLevel>,
+    pub(super) read_lock_mode: Option<ReadLockMode>,
     pub(super) excluded_from_change_streams: bool,
     pub(super) return_stats: bool,
     pub(super) max_delay: Option<Duration>,
@@ -57,18 +70,23 @@ impl WriteSettings {
     /// How the transaction begins. `previous` is the id of the attempt that was
     /// aborted before this one.
     pub(super) fn transaction_options(&self, previous: &[u8]) -> proto::TransactionOptions {
-        use proto::transaction_options::{IsolationLevel as Sent, Mode, ReadWrite};
+        use proto::transaction_options::{IsolationLevel as Sent, Mode, ReadWrite, read_write};
         let isolation = match self.isolation {
             None => Sent::Unspecified,
             Some(IsolationLevel::Serializable) => Sent::Serializable,
             Some(IsolationLevel::RepeatableRead) => Sent::RepeatableRead,
+        };
+        let read_lock_mode = match self.read_lock_mode {
+            None => read_write::ReadLockMode::Unspecified,
+            Some(ReadLockMode::Pessimistic) => read_write::ReadLockMode::Pessimistic,
+            Some(ReadLockMode::Optimistic) => read_write::ReadLockMode::Optimistic,
         };
         proto::TransactionOptions {
             exclude_txn_from_change_streams: self.excluded_from_change_streams,
             isolation_level: isolation.into(),
             mode: Some(Mode::ReadWrite(ReadWrite {
                 multiplexed_session_previous_transaction_id: previous.to_vec().into(),
-                ..ReadWrite::default()
+                read_lock_mode: read_lock_mode.into(),
             })),
         }
     }

@@ -23,7 +23,7 @@ use super::endpoint::Endpoint;
 use super::frames::PREFIX_LEN;
 use super::pool::{Pool, Running};
 use super::settings::ConnectionSettings;
-use super::{BoxFuture, Call, Messages, Transport, credentials, status};
+use super::{BoxFuture, Call, Messages, Place, Transport, credentials, status};
 use crate::error::{Code, Error, Status};
 
 /// The version of the gRPC library, for the header `x-goog-api-client`.
@@ -122,8 +122,12 @@ impl Transport for TonicTransport {
         self.pool.len()
     }
 
+    fn place(&self) -> Place {
+        self.pool.place()
+    }
+
     fn open(&self, call: Call) -> BoxFuture<'static, Result<Box<dyn Messages>, Status>> {
-        let running = self.pool.take();
+        let running = self.pool.take(&call.lane);
         let credentials = self.credentials.clone();
         Box::pin(async move {
             let mut request = request(call)?;

@@ -12,7 +12,7 @@ use super::channel::TonicTransport;
 use super::endpoint::Endpoint;
 use super::settings::ConnectionSettings;
 use super::test_server::{Exchange, Fate, Server, framed, ok, trailers};
-use super::{Call, Messages, Method, Transport};
+use super::{Call, Lane, Messages, Method, Transport};
 use crate::error::{Code, Error, Status};
 
 fn call(body: &'static [u8]) -> Call {
@@ -20,6 +20,7 @@ fn call(body: &'static [u8]) -> Call {
         method: Method::ExecuteStreamingSql,
         headers: trailers(&[("x-test", "yes")]),
         body: Bytes::from_static(body),
+        lane: Lane::Any,
     }
 }
 

@@ -37,6 +37,8 @@ mod test_server;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -88,6 +90,41 @@ pub(crate) struct Call {
     pub(crate) headers: HeaderMap,
     /// The request message.
     pub(crate) body: Bytes,
+    pub(crate) lane: Lane,
+}
+
+/// On which connection a call is sent.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Lane {
+    /// On that with the fewest calls.
+    #[default]
+    Any,
+    /// On this one: all calls of a transaction that writes keep together.
+    Only(Arc<Place>),
+    /// On this one, unless others have fewer calls.
+    Rather(Arc<Place>),
+}
+
+/// A place on one connection, which counts as a call as long as it is held.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// Which of the connections.
+    pub(crate) index: usize,
+    /// How many calls run on it.
+    count: Arc<AtomicUsize>,
+}
+
+impl Place {
+    pub(crate) fn new(index: usize, count: Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self { index, count }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.count.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Sends calls to one server.
@@ -99,6 +136,11 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
     /// How many connections there may be: so many calls at once take one each.
     fn channels(&self) -> usize {
         1
+    }
+
+    /// A place on the connection with the fewest calls.
+    fn place(&self) -> Place {
+        Place::new(0, Arc::default())
     }
 
     /// Sends a call and waits until the answer begins.

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tonic::transport::Channel;
 
+use super::{Lane, Place};
+
 /// Channels, and how many calls run on each.
 #[derive(Debug)]
 pub(super) struct Pool {
@@ -18,14 +20,14 @@ pub(super) struct Pool {
 #[derive(Debug)]
 struct Slot {
     channel: Channel,
-    running: AtomicUsize,
+    running: Arc<AtomicUsize>,
 }
 
 impl Pool {
     pub(super) fn new(channels: impl Iterator<Item = Channel>) -> Arc<Self> {
         let slots = channels.map(|channel| Slot {
             channel,
-            running: AtomicUsize::new(0),
+            running: Arc::default(),
         });
         Arc::new(Self {
             slots: slots.collect(),
@@ -36,17 +38,43 @@ impl Pool {
         self.slots.len()
     }
 
-    /// The channel with the fewest calls for one more. Of equal ones it is the
+    /// A place on the channel with the fewest calls. Of equal ones it is the
     /// first: a client that does little keeps one connection warm.
-    pub(super) fn take(self: &Arc<Self>) -> Running {
+    pub(super) fn place(&self) -> Place {
         // Two that choose at the same moment may take the same one, which is no harm.
-        let running = |index: &usize| self.slots[*index].running.load(Ordering::Relaxed);
-        let index = (0..self.slots.len()).min_by_key(running).unwrap_or(0);
-        self.slots[index].running.fetch_add(1, Ordering::Relaxed);
+        self.place_on(
+            (0..self.len())
+                .min_by_key(|index| self.running(*index))
+                .unwrap_or(0),
+        )
+    }
+
+    /// The channel for one more call.
+    pub(super) fn take(self: &Arc<Self>, lane: &Lane) -> Running {
+        let place = match lane {
+            Lane::Only(place) => self.place_on(place.index),
+            Lane::Rather(place) => {
+                let least = self.place();
+                // The place that is held is one of those that are counted here.
+                match self.running(place.index) <= self.running(least.index) {
+                    true => self.place_on(place.index),
+                    false => least,
+                }
+            }
+            Lane::Any => self.place(),
+        };
         Running {
             pool: self.clone(),
-            index,
+            place,
         }
+    }
+
+    fn running(&self, index: usize) -> usize {
+        self.slots[index].running.load(Ordering::Relaxed)
+    }
+
+    fn place_on(&self, index: usize) -> Place {
+        Place::new(index, self.slots[index].running.clone())
     }
 }
 
@@ -54,20 +82,12 @@ impl Pool {
 #[derive(Debug)]
 pub(super) struct Running {
     pool: Arc<Pool>,
-    index: usize,
+    place: Place,
 }
 
 impl Running {
     pub(super) fn channel(&self) -> Channel {
-        self.pool.slots[self.index].channel.clone()
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.pool.slots[self.index]
-            .running
-            .fetch_sub(1, Ordering::Relaxed);
+        self.pool.slots[self.place.index].channel.clone()
     }
 }
 
@@ -83,13 +103,13 @@ mod tests {
     #[tokio::test]
     async fn calls_go_where_the_fewest_are() {
         let pool = pool(3);
-        let mut running: Vec<_> = (0..7).map(|_| pool.take()).collect();
-        let places: Vec<_> = running.iter().map(|call| call.index).collect();
+        let mut running: Vec<_> = (0..7).map(|_| pool.take(&Lane::Any)).collect();
+        let places: Vec<_> = running.iter().map(|call| call.place.index).collect();
         assert_eq!(places, [0, 1, 2, 0, 1, 2, 0]);
         // Two of the third end: the next two go there, then it is even.
-        running.retain(|call| call.index != 2);
-        let next: Vec<_> = (0..4).map(|_| pool.take()).collect();
-        let places: Vec<_> = next.iter().map(|call| call.index).collect();
+        running.retain(|call| call.place.index != 2);
+        let next: Vec<_> = (0..4).map(|_| pool.take(&Lane::Any)).collect();
+        let places: Vec<_> = next.iter().map(|call| call.place.index).collect();
         assert_eq!(places, [2, 2, 1, 2]);
     }
 
@@ -97,9 +117,42 @@ mod tests {
     async fn one_call_after_another_keeps_to_one_channel() {
         let pool = pool(4);
         for _ in 0..10 {
-            assert_eq!(pool.take().index, 0);
+            assert_eq!(pool.take(&Lane::Any).place.index, 0);
         }
         let load = |slot: &Slot| slot.running.load(Ordering::Relaxed);
         assert!(pool.slots.iter().all(|slot| load(slot) == 0));
+    }
+
+    #[tokio::test]
+    async fn a_transaction_keeps_its_channel() {
+        let pool = pool(3);
+        let first = Lane::Only(Arc::new(pool.place()));
+        // Another one goes elsewhere, also while no call of the first one runs.
+        let second = Lane::Only(Arc::new(pool.place()));
+        let places = |lane: &Lane| {
+            let calls: Vec<_> = (0..5).map(|_| pool.take(lane)).collect();
+            calls
+                .iter()
+                .map(|call| call.place.index)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(places(&first), [0; 5]);
+        assert_eq!(places(&second), [1; 5]);
+        assert_eq!(places(&Lane::Any), [2, 0, 1, 2, 0]);
+        drop((first, second));
+        assert_eq!(places(&Lane::Any), [0, 1, 2, 0, 1]);
+    }
+
+    #[tokio::test]
+    async fn one_that_only_reads_keeps_it_while_it_is_free() {
+        let pool = pool(3);
+        let _other = pool.take(&Lane::Any);
+        let lane = Lane::Rather(Arc::new(pool.place()));
+        for _ in 0..5 {
+            assert_eq!(pool.take(&lane).place.index, 1);
+        }
+        let calls: Vec<_> = (0..5).map(|_| pool.take(&lane)).collect();
+        let places: Vec<_> = calls.iter().map(|call| call.place.index).collect();
+        assert_eq!(places, [1, 2, 1, 0, 2]);
     }
 }

@@ -23,6 +23,7 @@ use crate::wire::writer::with_length;
 const STATEMENTS: u8 = tag(3);
 const SEQNO: u8 = 4;
 const REQUEST_OPTIONS: u8 = tag(5);
+const LAST_STATEMENTS: u8 = 6;
 
 /// Why not all statements of [`Transaction::batch_dml`](crate::Transaction::batch_dml) were
 /// run, and what those before did.
@@ -84,7 +85,13 @@ pub(super) async fn run(
         return Ok(Vec::new());
     }
     let mut fields = Vec::new();
+    let mut last = false;
     for statement in &statements {
+        if last {
+            let text = "a statement of a batch is marked as the last one of its transaction, and others follow it: mark the last one only";
+            return Err(Error::config(text).into());
+        }
+        last = statement.query.is_last_statement();
         let mut encoded = Ok(());
         fields.push(STATEMENTS);
         with_length(&mut fields, |out| {
@@ -93,6 +100,7 @@ pub(super) async fn run(
         encoded?;
     }
     put_integer(&mut fields, SEQNO, transaction.life.next_number());
+    put_integer(&mut fields, LAST_STATEMENTS, last.into());
     transaction.put_tag(&mut fields, REQUEST_OPTIONS);
     let answer = send(transaction, fields).await.map_err(Error::from)?;
     let answer = proto::ExecuteBatchDmlResponse::decode(answer).map_err(|error| {

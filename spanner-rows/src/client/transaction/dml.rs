@@ -55,6 +55,19 @@ impl Dml {
         self
     }
 
+    /// Says that nothing but the end of the closure follows in the transaction
+    /// (`ExecuteSqlRequest.last_statement`), so that the server may do the work of the commit
+    /// already and save a round trip.
+    ///
+    /// The server refuses whatever is done in the transaction after it, and may tell errors
+    /// of the statement, a violated constraint say, at the commit only. In a
+    /// [batch](crate::Transaction::batch_dml) it is for the last statement
+    /// (`ExecuteBatchDmlRequest.last_statements`).
+    pub fn last_statement(mut self, last: bool) -> Self {
+        self.query = self.query.with_last_statement(last);
+        self
+    }
+
     /// How long the statement may take as a whole.
     pub fn timeout(mut self, time: Duration) -> Self {
         self.query = self.query.timeout(time);

@@ -180,6 +180,7 @@ impl Life {
             let calls = Calls {
                 client: &client,
                 settings: &settings,
+                lane: &begun.lane,
                 retry: &retry,
                 deadline: None,
             };

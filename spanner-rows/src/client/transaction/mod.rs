@@ -83,7 +83,8 @@ impl Transaction {
     /// Runs several DML statements, one after the other, in one call
     /// (`ExecuteBatchDml`); answers how many rows each of them changed.
     ///
-    /// Of a statement nothing but its SQL and its parameters are used.
+    /// Of a statement nothing but its SQL, its parameters and
+    /// [`last_statement`](Dml::last_statement) are used.
     ///
     /// ```no_run
     /// # async fn example(tx: spanner_rows::Transaction) -> Result<(), spanner_rows::Error> {

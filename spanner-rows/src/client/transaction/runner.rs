@@ -11,7 +11,9 @@ use super::super::commit::{self, Calls, CommitResult};
 use super::super::rerun::Reruns;
 use super::super::snapshot::Begun;
 use super::super::unary::Failed;
-use super::super::write_settings::{IsolationLevel, WriteSettings, methods_of_write_settings};
+use super::super::write_settings::{
+    IsolationLevel, ReadLockMode, WriteSettings, methods_of_write_settings,
+};
 use super::Transaction;
 use super::life::Life;
 use crate::error::{Error, Status};
@@ -39,6 +41,13 @@ impl TransactionBuilder {
     /// What the transaction sees of others that run at the same time.
     pub const fn isolation_level(mut self, level: IsolationLevel) -> Self {
         self.settings.isolation = Some(level);
+        self
+    }
+
+    /// When the transaction locks what it reads; what it gets without a mode depends on its
+    /// [isolation level](Self::isolation_level).
+    pub const fn read_lock_mode(mut self, mode: ReadLockMode) -> Self {
+        self.settings.read_lock_mode = Some(mode);
         self
     }
 
@@ -118,6 +127,7 @@ impl TransactionBuilder {
                     let calls = Calls {
                         client: &self.client,
                         settings: &settings,
+                        lane: &run.0.snapshot.lane(),
                         retry: &retry,
                         deadline: runs.deadline(),
                     };

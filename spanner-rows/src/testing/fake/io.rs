@@ -27,6 +27,8 @@ pub(super) enum Command {
 /// Shared by a connection and the calls on it.
 #[derive(Debug, Default)]
 pub(super) struct Control {
+    /// Which of the connections it is, counted from 1.
+    pub(super) connection: usize,
     command: watch::Sender<Command>,
     /// Bytes of response bodies handed to the connection, and written by it.
     queued: AtomicU64,
@@ -35,6 +37,13 @@ pub(super) struct Control {
 }
 
 impl Control {
+    pub(super) fn new(connection: usize) -> Self {
+        Self {
+            connection,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn send(&self, command: Command) {
         // Calls that ask at the same moment: the connection sees the strongest only.
         self.command.send_if_modified(|strongest| {

@@ -25,6 +25,7 @@ pub struct Request {
     headers: HeaderMap,
     body: Bytes,
     call: usize,
+    connection: usize,
     content: Content,
 }
 
@@ -85,6 +86,7 @@ impl Request {
             headers,
             body,
             call: 0,
+            connection: 0,
             content,
         })
     }
@@ -95,6 +97,16 @@ impl Request {
 
     pub(super) const fn set_call(&mut self, call: usize) {
         self.call = call;
+    }
+
+    pub(super) const fn set_connection(&mut self, connection: usize) {
+        self.connection = connection;
+    }
+
+    /// On which connection it came, counted from 1.
+    #[must_use]
+    pub const fn connection(&self) -> usize {
+        self.connection
     }
 
     /// The method, for instance `ExecuteStreamingSql`.

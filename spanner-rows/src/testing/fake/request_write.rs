@@ -6,13 +6,14 @@ use std::time::Duration;
 use super::convert::from_value;
 use super::request::{Content, Request, RequestKeyRange, key, key_ranges};
 use crate::proto::spanner::mutation::Operation;
+use crate::proto::spanner::transaction_options::read_write::ReadLockMode as SentLockMode;
 use crate::proto::spanner::transaction_options::{IsolationLevel as SentLevel, Mode, ReadWrite};
 use crate::proto::spanner::transaction_selector::Selector;
 use crate::proto::spanner::{
     KeySet, MultiplexedSessionPrecommitToken, Mutation, TransactionOptions, commit_request,
     mutation,
 };
-use crate::{IsolationLevel, OwnedValue};
+use crate::{IsolationLevel, OwnedValue, ReadLockMode};
 
 /// A mutation in a request (`google.spanner.v1.Mutation`).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -167,6 +168,26 @@ impl Request {
         self.read_write().map_or(&[], |read_write| {
             &read_write.multiplexed_session_previous_transaction_id
         })
+    }
+
+    /// When the transaction that the request begins locks what it reads.
+    #[must_use]
+    pub fn read_lock_mode(&self) -> Option<ReadLockMode> {
+        match self.read_write()?.read_lock_mode() {
+            SentLockMode::Unspecified => None,
+            SentLockMode::Pessimistic => Some(ReadLockMode::Pessimistic),
+            SentLockMode::Optimistic => Some(ReadLockMode::Optimistic),
+        }
+    }
+
+    /// Whether a statement, or a batch of them, says that nothing follows in its transaction.
+    #[must_use]
+    pub fn last_statement(&self) -> bool {
+        match self.content() {
+            Content::Sql(request) => request.last_statement,
+            Content::BatchDml(request) => request.last_statements,
+            _ => false,
+        }
     }
 
     /// The isolation level of the transaction that the request begins.

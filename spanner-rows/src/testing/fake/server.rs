@@ -22,6 +22,7 @@ const LINGER: Duration = Duration::from_secs(1);
 
 /// Serves connections until `stop` has no sender any more.
 pub(super) async fn serve(listener: TcpListener, state: Arc<State>, mut stop: watch::Receiver<()>) {
+    let mut number = 0;
     loop {
         let accepted = tokio::select! {
             _ = stop.changed() => return,
@@ -29,7 +30,8 @@ pub(super) async fn serve(listener: TcpListener, state: Arc<State>, mut stop: wa
         };
         // A connection that failed before it began is the client's to notice.
         if let Ok((stream, _)) = accepted {
-            let connection = serve_connection(stream, Arc::clone(&state));
+            number += 1;
+            let connection = serve_connection(stream, number, Arc::clone(&state));
             let mut stop = stop.clone();
             tokio::spawn(async move {
                 tokio::select! {
@@ -41,14 +43,14 @@ pub(super) async fn serve(listener: TcpListener, state: Arc<State>, mut stop: wa
     }
 }
 
-async fn serve_connection(stream: TcpStream, state: Arc<State>) {
+async fn serve_connection(stream: TcpStream, number: usize, state: Arc<State>) {
     // Without it the last message of an answer would wait for an acknowledgement.
     let _ = stream.set_nodelay(true);
     let Ok((stream, second_handle)) = two_handles(stream) else {
         return;
     };
 
-    let control = Arc::new(Control::default());
+    let control = Arc::new(Control::new(number));
     let mut commands = control.commands();
     let io = TokioIo::new(CountingStream::new(stream, Arc::clone(&control)));
     let service = service_fn(move |request| {

@@ -76,6 +76,7 @@ async fn try_answer(
     let body = body.to_bytes();
     let message = unframed(&body)?;
     let mut request = Request::decode(method, parts.headers.clone(), message)?;
+    request.set_connection(control.connection);
 
     let before = state.record(&mut request);
     if let Some(script) = play(before, control).await {
