@@ -324,6 +324,37 @@ async fn each_partition_is_given_once_and_no_more_run_than_asked_for() {
     assert_eq!(done, all);
 }
 
+/// Says that it is gone.
+struct Guard(Arc<AtomicUsize>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[tokio::test]
+async fn nothing_runs_any_more_when_an_error_is_told() {
+    let (_fake, client) = server(100).await;
+    let partitions = split(&client, 3).await;
+    let running = Arc::new(AtomicUsize::new(0));
+    let running_ = running.clone();
+    let read = client.read_partitions(partitions).parallelism(3);
+    let result = read.for_each(move |_, _: RowStream<(i64, &str)>| {
+        let running = running_.clone();
+        async move {
+            let number = running.fetch_add(1, Ordering::SeqCst);
+            let _guard = Guard(running);
+            match number {
+                2 => Err(Failed::Mine),
+                _ => std::future::pending().await,
+            }
+        }
+    });
+    assert!(matches!(result.await, Err(Failed::Mine)));
+    assert_eq!(running.load(Ordering::SeqCst), 0);
+}
+
 #[derive(Debug)]
 enum Failed {
     Spanner,

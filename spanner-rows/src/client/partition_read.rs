@@ -232,8 +232,8 @@ impl PartitionedRead {
     ///
     /// # Errors
     ///
-    /// The first error of `each`, or of beginning to read a partition; what is under way
-    /// is then stopped.
+    /// The first error of `each`, or of beginning to read a partition. What is under way
+    /// is stopped before it is told.
     ///
     /// # Panics
     ///
@@ -265,7 +265,15 @@ impl PartitionedRead {
             });
         }
         while let Some(ended) = tasks.join_next().await {
-            ended.map_err(stopped)??;
+            let ended = ended
+                .map_err(stopped)
+                .map_err(E::from)
+                .and_then(|ended| ended);
+            if ended.is_err() {
+                // Nothing of `each` runs any more when the error is told.
+                tasks.shutdown().await;
+                return ended;
+            }
         }
         Ok(())
     }
