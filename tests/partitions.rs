@@ -490,3 +490,111 @@ async fn dropping_stops_reading() {
         2
     );
 }
+
+/// What another client would send is what is sent.
+#[tokio::test]
+async fn partitions_of_other_clients() {
+    let (fake, client) = server(20).await;
+    let query = client.query(SQL).param("most", 1_000_i64).data_boost(true);
+    let query = query.request_tag("export");
+    let of_query = query.partitions(PartitionOptions::new().max_partitions(2));
+    let of_query = of_query.await.unwrap().remove(1);
+    let numbers = client.read::<(i64, String)>("Numbers");
+    let numbers = numbers.columns(["n", "name"]).keys([1_i64, 2]);
+    let of_read = numbers.partitions(PartitionOptions::new()).await.unwrap();
+
+    let rows = read(&client, &of_query).await;
+    let request = last(&fake, "ExecuteStreamingSql");
+    let other = Partition::from_execute_sql_request(request.body()).unwrap();
+    assert_eq!(other.database(), client.database());
+    assert_eq!(other.read_timestamp(), None);
+    assert_eq!(
+        read(&client, &other.to_string().parse().unwrap()).await,
+        rows
+    );
+    let sent = last(&fake, "ExecuteStreamingSql");
+    assert_eq!(sent.body(), request.body());
+
+    read(&client, &of_read[0]).await;
+    let request = last(&fake, "StreamingRead");
+    read(
+        &client,
+        &Partition::from_read_request(request.body()).unwrap(),
+    )
+    .await;
+    assert_eq!(last(&fake, "StreamingRead").body(), request.body());
+}
+
+#[test]
+fn requests_that_are_no_partitions() {
+    use googleapis_tonic_google_spanner_v1::google::spanner::v1::transaction_selector::Selector;
+    use googleapis_tonic_google_spanner_v1::google::spanner::v1::{
+        ExecuteSqlRequest, ReadRequest, TransactionSelector,
+    };
+    use prost::Message;
+
+    let selector = |selector| {
+        Some(TransactionSelector {
+            selector: Some(selector),
+        })
+    };
+    let sql = ExecuteSqlRequest {
+        session: "projects/p/instances/i/databases/d/sessions/s".into(),
+        transaction: selector(Selector::Id("id".into())),
+        sql: "SELECT 1".into(),
+        partition_token: "token".into(),
+        resume_token: "from the middle".into(),
+        ..ExecuteSqlRequest::default()
+    };
+    let parsed = |request: &ExecuteSqlRequest| {
+        let parsed = Partition::from_execute_sql_request(&request.encode_to_vec());
+        parsed.map_err(|error| error.to_string())
+    };
+    let whole = parsed(&sql).unwrap();
+    assert_eq!(whole.database(), "projects/p/instances/i/databases/d");
+    // A part is read from its beginning.
+    let mut from_the_start = sql.clone();
+    from_the_start.resume_token = bytes::Bytes::new();
+    assert_eq!(parsed(&from_the_start).unwrap(), whole);
+
+    type Change = fn(&mut ExecuteSqlRequest);
+    let changes: [(Change, &str); 6] = [
+        (|it| it.session.clear(), "no session"),
+        (|it| it.session = "s".into(), "no session of a database"),
+        (|it| it.transaction = None, "no transaction"),
+        (
+            |it| {
+                it.transaction.as_mut().unwrap().selector =
+                    Some(Selector::Begin(Default::default()))
+            },
+            "transaction that has begun",
+        ),
+        (
+            |it| it.partition_token = bytes::Bytes::new(),
+            "no partition token",
+        ),
+        (|it| it.sql.clear(), "no statement"),
+    ];
+    for (change, words) in changes {
+        let mut request = sql.clone();
+        change(&mut request);
+        let error = parsed(&request).unwrap_err();
+        assert!(error.contains(words), "{words}: {error}");
+    }
+
+    let bytes = sql.encode_to_vec();
+    for end in 0..bytes.len() {
+        // Cut between two fields it may be whole by chance, but never another one.
+        if let Ok(cut) = Partition::from_execute_sql_request(&bytes[..end]) {
+            assert_eq!(cut, whole);
+        }
+    }
+    let read = ReadRequest {
+        session: sql.session.clone(),
+        transaction: sql.transaction.clone(),
+        partition_token: "token".into(),
+        ..ReadRequest::default()
+    };
+    let error = Partition::from_read_request(&read.encode_to_vec()).unwrap_err();
+    assert!(error.to_string().contains("no table"), "{error}");
+}

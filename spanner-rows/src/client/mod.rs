@@ -11,6 +11,7 @@
 //!   statement, or with a call of its own
 //! * `origin`: where a request runs: alone or in a transaction
 //! * `partition`, `partition_text`: a result in parts, which other machines can read
+//! * `partition_foreign`, `partition_json`: parts that other clients made
 //! * `partition_read`: reading parts, one or many at once
 //! * `settings`, `options`, `bound`: what both can be told
 //! * `batch_write`: groups of mutations, each committed by itself
@@ -33,6 +34,9 @@ pub(crate) mod mutation;
 pub(crate) mod options;
 mod origin;
 pub(crate) mod partition;
+pub(crate) mod partition_foreign;
+#[cfg(feature = "serde_json")]
+pub(crate) mod partition_json;
 pub(crate) mod partition_read;
 pub(crate) mod partition_text;
 pub(crate) mod partitioned_dml;

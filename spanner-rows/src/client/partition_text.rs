@@ -130,7 +130,7 @@ impl FromStr for Partition {
 
 /// Text or bytes that are not a [`Partition`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PartitionFormError(String);
+pub struct PartitionFormError(pub(super) String);
 
 impl fmt::Display for PartitionFormError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
