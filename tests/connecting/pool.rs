@@ -9,7 +9,7 @@ use super::{assert_reads, authorizations, builder, numbers};
 const HELD: &str = "SELECT n FROM Held";
 
 /// How many connections there are while so many results are open at once.
-async fn connections(channels: Option<usize>, results: usize) -> usize {
+async fn connections(channels: Option<usize>, per_channel: usize, results: usize) -> usize {
     let (fake, authority) = (numbers().await, Authority::new());
     let gate = Gate::new();
     let first = Message::new()
@@ -23,7 +23,8 @@ async fn connections(channels: Option<usize>, results: usize) -> usize {
     let front = Front::start(&fake, Manner::usual(authority.server("localhost"))).await;
     let mut builder = builder(&fake, &front.endpoint())
         .root_certificates(authority.pem)
-        .without_credentials();
+        .without_credentials()
+        .streams_per_channel(per_channel);
     if let Some(channels) = channels {
         builder = builder.channels(channels);
     }
@@ -49,11 +50,13 @@ async fn connections(channels: Option<usize>, results: usize) -> usize {
 
 #[tokio::test]
 async fn results_that_are_open_at_once_spread_over_the_connections() {
-    assert_eq!(connections(None, 1).await, 1);
-    assert_eq!(connections(None, 3).await, 3);
-    assert_eq!(connections(None, 9).await, 4);
-    assert_eq!(connections(Some(1), 9).await, 1);
-    assert_eq!(connections(Some(6), 9).await, 6);
+    assert_eq!(connections(None, 1, 1).await, 1);
+    assert_eq!(connections(None, 1, 3).await, 3);
+    assert_eq!(connections(None, 1, 9).await, 4);
+    assert_eq!(connections(Some(1), 1, 9).await, 1);
+    assert_eq!(connections(Some(6), 1, 9).await, 6);
+    assert_eq!(connections(Some(6), 4, 4).await, 1);
+    assert_eq!(connections(Some(6), 4, 9).await, 3);
 }
 
 #[tokio::test]
@@ -90,4 +93,9 @@ async fn no_connection_at_all_is_no_client() {
         assert!(matches!(error.kind(), ErrorKind::Config(_)), "{error:?}");
         assert!(error.to_string().contains("1 to 256"), "{error}");
     }
+    let builder = Client::builder("projects/p/instances/i/databases/d")
+        .endpoint("localhost:1")
+        .streams_per_channel(0);
+    let error = builder.connect().await.unwrap_err().to_string();
+    assert!(error.contains("at least one"), "{error}");
 }

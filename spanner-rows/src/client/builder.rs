@@ -198,12 +198,24 @@ impl ClientBuilder {
     /// How many connections to the server there may be, 1 to 256. Default: 4, and 1
     /// where plain text is spoken.
     ///
-    /// A request takes the connection on which the fewest run; one that is not
+    /// A request takes the connection on which the fewest run
+    /// ([`streams_per_channel`](Self::streams_per_channel)); one that is not
     /// there, or no longer, is made when a request takes it. Google's front ends run
     /// 100 requests at once on a connection, more wait: a program that keeps *n* result
     /// streams open needs *n* / 100. Each connection uses at most one core.
     pub const fn channels(mut self, channels: usize) -> Self {
         self.connection.channels = Some(channels);
+        self
+    }
+
+    /// How many requests run on one of the [`channels`](Self::channels) before the next
+    /// one takes any, 1 or more. Default: 1, which spreads them evenly.
+    ///
+    /// Prefer more (up to 100, which is what Google's front ends run at once) in programs
+    /// of which there are very many and whose requests are short: they then keep fewer
+    /// connections. When all channels have so many, requests are spread evenly again.
+    pub const fn streams_per_channel(mut self, streams: usize) -> Self {
+        self.connection.streams_per_channel = streams;
         self
     }
 

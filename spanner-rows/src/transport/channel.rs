@@ -67,7 +67,10 @@ impl TonicTransport {
         // Whatever was decided above: nothing secret goes to an emulator.
         let credentials = credentials.filter(|_| !endpoint.is_emulator());
         Ok(Self {
-            pool: Pool::new((0..count).map(|_| channel.connect_lazy())),
+            pool: Pool::new(
+                (0..count).map(|_| channel.connect_lazy()),
+                settings.streams_per_channel,
+            ),
             credentials: credentials.map(|source| Arc::new(Credentials::new(source))),
         })
     }

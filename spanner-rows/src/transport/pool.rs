@@ -15,6 +15,8 @@ use super::{Lane, Place};
 #[derive(Debug)]
 pub(super) struct Pool {
     slots: Box<[Slot]>,
+    /// How many calls a channel takes before the next one takes any.
+    per_channel: usize,
 }
 
 #[derive(Debug)]
@@ -24,13 +26,14 @@ struct Slot {
 }
 
 impl Pool {
-    pub(super) fn new(channels: impl Iterator<Item = Channel>) -> Arc<Self> {
+    pub(super) fn new(channels: impl Iterator<Item = Channel>, per_channel: usize) -> Arc<Self> {
         let slots = channels.map(|channel| Slot {
             channel,
             running: Arc::default(),
         });
         Arc::new(Self {
             slots: slots.collect(),
+            per_channel,
         })
     }
 
@@ -38,15 +41,14 @@ impl Pool {
         self.slots.len()
     }
 
-    /// A place on the channel with the fewest calls. Of equal ones it is the
-    /// first: a client that does little keeps one connection warm.
+    /// A place on the first channel that has room, so that a client that does little
+    /// keeps one connection warm; or else on the one with the fewest calls.
     pub(super) fn place(&self) -> Place {
         // Two that choose at the same moment may take the same one, which is no harm.
-        self.place_on(
-            (0..self.len())
-                .min_by_key(|index| self.running(*index))
-                .unwrap_or(0),
-        )
+        let mut channels = 0..self.len();
+        let with_room = channels.find(|index| self.running(*index) < self.per_channel);
+        let fewest = || (0..self.len()).min_by_key(|index| self.running(*index));
+        self.place_on(with_room.or_else(fewest).unwrap_or(0))
     }
 
     /// The channel for one more call.
@@ -56,7 +58,8 @@ impl Pool {
             Lane::Rather(place) => {
                 let least = self.place();
                 // The place that is held is one of those that are counted here.
-                match self.running(place.index) <= self.running(least.index) {
+                let enough = self.running(least.index).max(self.per_channel);
+                match self.running(place.index) <= enough {
                     true => self.place_on(place.index),
                     false => least,
                 }
@@ -96,8 +99,26 @@ mod tests {
     use super::*;
 
     fn pool(count: usize) -> Arc<Pool> {
+        packed(count, 1)
+    }
+
+    fn packed(count: usize, per_channel: usize) -> Arc<Pool> {
         let endpoint = tonic::transport::Endpoint::from_static("http://127.0.0.1:1");
-        Pool::new((0..count).map(|_| endpoint.connect_lazy()))
+        Pool::new((0..count).map(|_| endpoint.connect_lazy()), per_channel)
+    }
+
+    #[tokio::test]
+    async fn a_channel_is_filled_before_the_next() {
+        let pool = packed(2, 3);
+        let mut running: Vec<_> = (0..8).map(|_| pool.take(&Lane::Any)).collect();
+        let places: Vec<_> = running.iter().map(|call| call.place.index).collect();
+        assert_eq!(places, [0, 0, 0, 1, 1, 1, 0, 1]);
+        running.retain(|call| call.place.index != 0);
+        assert_eq!(pool.take(&Lane::Any).place.index, 0);
+        // One that has its place there stays, as long as there is room.
+        let lane = Lane::Rather(Arc::new(pool.place_on(1)));
+        running.truncate(1);
+        assert_eq!(pool.take(&lane).place.index, 1);
     }
 
     #[tokio::test]

@@ -20,6 +20,8 @@ const DEFAULT_CHANNELS: usize = 4;
 pub(crate) struct ConnectionSettings {
     /// How many connections there are; what is good for the endpoint when not said.
     pub(crate) channels: Option<usize>,
+    /// How many calls a connection takes before the next one takes any.
+    pub(crate) streams_per_channel: usize,
     pub(crate) tls: TlsSettings,
     /// How long making a connection may take.
     pub(crate) connect_timeout: Duration,
@@ -45,6 +47,7 @@ impl Default for ConnectionSettings {
     fn default() -> Self {
         Self {
             channels: None,
+            streams_per_channel: 1,
             tls: TlsSettings::default(),
             connect_timeout: Duration::from_secs(10),
             keep_alive_interval: Duration::from_secs(120),
@@ -75,6 +78,11 @@ impl ConnectionSettings {
             return Err(Error::config(format!(
                 "the client is to have {channels} channels, it can have {least} to {most}"
             )));
+        }
+        if self.streams_per_channel == 0 {
+            return Err(Error::config(
+                "no channel may take any stream: a channel takes at least one",
+            ));
         }
         let sizes = [
             ("frame size", self.frame_size, FRAME_SIZES),
