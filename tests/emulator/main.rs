@@ -14,6 +14,7 @@
 //! | `structs` | arrays of structs, also nested |
 //! | `change_stream` | the records of a change stream, into the structs of the example |
 //! | `large` | results of many messages, values longer than one |
+//! | `check` | rows held against statements and tables, nothing read |
 //! | `reads` | reads by key, range and index |
 //! | `bounds` | every timestamp bound |
 //! | `read_only` | transactions of several queries |
@@ -23,6 +24,7 @@
 
 mod bounds;
 mod change_stream;
+mod check;
 mod errors;
 mod everything;
 mod large;

@@ -25,6 +25,7 @@ pub(crate) mod batch_write;
 mod begin;
 pub(crate) mod bound;
 pub(crate) mod builder;
+mod check;
 pub(crate) mod commit;
 mod database;
 mod headers;

@@ -96,7 +96,7 @@ impl Query {
     /// they differ in upper and lower case only.
     pub fn param<V: ToColumn>(mut self, name: impl Into<String>, value: V) -> Self {
         let name = name.into();
-        self.check(&name);
+        self.check_name(&name);
         put_entry(&mut self.params, ENTRY, &name, |out| {
             put_value(out, VALUE, |out| value.write(out));
         });
@@ -148,7 +148,7 @@ impl Query {
 
     methods_of_settings!("query");
 
-    fn check(&mut self, name: &str) {
+    fn check_name(&mut self, name: &str) {
         let twice = self
             .names
             .iter()

@@ -122,6 +122,12 @@ impl<T> Read<T> {
         self
     }
 
+    /// The same read of no row at all.
+    pub(super) fn of_no_key(mut self) -> Self {
+        self.key_set.clear();
+        self.keys::<i64>([])
+    }
+
     /// Reads through a secondary index: keys and order are then those of the index.
     ///
     /// The columns must be in the index: as its keys, stored with it, or as keys
