@@ -591,7 +591,7 @@ fn requests_that_are_no_partitions() {
     }
     let read = ReadRequest {
         session: sql.session.clone(),
-        transaction: sql.transaction.clone(),
+        transaction: sql.transaction,
         partition_token: "token".into(),
         ..ReadRequest::default()
     };

@@ -185,7 +185,7 @@ async fn all_calls_of_a_transaction_are_on_one_connection() {
                     // Several calls at once.
                     let read = tx.read::<(i64,)>("Numbers").columns(["n"]).all();
                     let (a, b) = tokio::join!(tx.dml(UPDATE).execute(), read.rows());
-                    (a?, b?);
+                    drop((a?, b?));
                     tokio::time::sleep(std::time::Duration::from_millis(20)).await;
                     rows.for_each(|_| {}).await?;
                     tx.batch_dml([tx.dml(UPDATE)]).await?;

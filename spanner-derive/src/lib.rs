@@ -1,8 +1,9 @@
 //! The derive macro of `spanner-rows`; use it through that crate, where its
 //! attributes are documented too.
 //!
-//! A struct goes through three stages: `model` reads it with its attributes
-//! (`attr` their form, `attrs` their values), `validate` judges the whole
+//! A struct, with its name in place of `Self` (`self_type`), goes through three
+//! stages: `model` reads it with its attributes (`attr` their form, `attrs` their
+//! values), `validate` judges the whole
 //! (`conflicts` which attributes go together) and `expand` writes the
 //! implementations, which cannot fail any more (`field` what stands in them for
 //! one field, `spare` what is kept between rows, `transparent` the other form,
@@ -28,6 +29,7 @@ mod field;
 mod generics;
 mod model;
 mod place;
+mod self_type;
 mod spare;
 mod suggest;
 mod transparent;
@@ -48,14 +50,14 @@ use syn::DeriveInput;
 #[proc_macro_derive(SpannerRow, attributes(spanner))]
 pub fn derive_spanner_row(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
-    derive(&input).into()
+    derive(input).into()
 }
 
 /// Writes a struct as a row; documented at `spanner_rows::SpannerEncode`.
 #[proc_macro_derive(SpannerEncode, attributes(spanner))]
 pub fn derive_spanner_encode(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
-    derive_encode(&input).into()
+    derive_encode(input).into()
 }
 
 /// Reads a column into an enum without data; documented at
@@ -67,9 +69,10 @@ pub fn derive_spanner_enum(input: proc_macro::TokenStream) -> proc_macro::TokenS
 }
 
 /// As [`derive`], for a row that is sent.
-fn derive_encode(input: &DeriveInput) -> TokenStream {
+fn derive_encode(input: DeriveInput) -> TokenStream {
+    let input = self_type::write_out(input);
     let ctxt = Ctxt::new();
-    let parsed = model::Input::parse(&ctxt, input, "SpannerEncode");
+    let parsed = model::Input::parse(&ctxt, &input, "SpannerEncode");
     let row = validate::check_encode(&ctxt, &parsed);
     match (ctxt.check(), row) {
         (Ok(()), Some(row)) => expand_encode::row(&row),
@@ -88,9 +91,10 @@ fn derive_enum(input: &DeriveInput) -> TokenStream {
 
 /// The implementations for `input`, or everything that is wrong with it beside
 /// implementations that keep the compiler from complaining where it is used.
-fn derive(input: &DeriveInput) -> TokenStream {
+fn derive(input: DeriveInput) -> TokenStream {
+    let input = self_type::write_out(input);
     let ctxt = Ctxt::new();
-    let parsed = model::Input::parse(&ctxt, input, "SpannerRow");
+    let parsed = model::Input::parse(&ctxt, &input, "SpannerRow");
     let row = validate::check(&ctxt, &parsed);
     match (ctxt.check(), row) {
         (Ok(()), Some(row)) => expand::row(&row),

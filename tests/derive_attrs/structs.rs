@@ -1,5 +1,6 @@
 //! `transparent`, `bound`, `deny_unknown_columns`.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use spanner_rows::{
@@ -8,7 +9,7 @@ use spanner_rows::{
 };
 
 use crate::support::{
-    LONG, collect, contains, int, list, misfit, reader, row, string, structure, text,
+    LONG, bytes, collect, contains, int, list, misfit, reader, row, string, structure, text,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, SpannerRow)]
@@ -289,7 +290,7 @@ fn fields_of_a_struct_in_another_order() {
 struct Node {
     id: i64,
     #[spanner(default)]
-    nodes: Vec<Node>,
+    nodes: Vec<Self>,
 }
 
 #[derive(Debug, PartialEq, SpannerRow)]
@@ -304,6 +305,24 @@ struct File<'a> {
     id: i64,
     #[spanner(default)]
     within: Option<Vec<Folder<'a>>>,
+}
+
+/// `Self` with parameters, and as the beginning of a path.
+#[derive(Debug, PartialEq, SpannerRow)]
+struct Tree<'a, T> {
+    name: Cow<'a, str>,
+    value: T,
+    #[spanner(default)]
+    below: Vec<Self>,
+}
+
+#[derive(Debug, PartialEq, SpannerRow)]
+struct Key {
+    bytes: [u8; Self::LENGTH],
+}
+
+impl Key {
+    const LENGTH: usize = 3;
 }
 
 #[test]
@@ -327,4 +346,26 @@ fn rows_of_rows_of_their_own_kind() {
         within: None,
     }];
     assert_eq!(*row, Folder { name: "a", files });
+}
+
+#[test]
+fn rows_that_name_themselves_self() {
+    let leaf = structure([("name", string()), ("value", int())]);
+    let columns = [
+        ("name", string()),
+        ("value", int()),
+        ("below", Type::array(leaf)),
+    ];
+    let below = list(vec![list(vec![text("b"), text("2")])]);
+    let mut rows = reader::<Tree<'_, i64>>(&columns, [vec![text("a"), text("1"), below]]);
+    let row = rows.next().unwrap().unwrap();
+    let tree = |name: &'static str, value, below| Tree {
+        name: Cow::Borrowed(name),
+        value,
+        below,
+    };
+    assert_eq!(*row, tree("a", 1, vec![tree("b", 2, vec![])]));
+
+    let rows = collect::<Key>(&[("bytes", bytes())], [vec![text("AQID")]]).unwrap();
+    assert_eq!(rows, [Key { bytes: [1, 2, 3] }]);
 }

@@ -49,6 +49,20 @@ fn owned() {
     );
 }
 
+/// `Self` is the struct wherever it stands, not the type for which code is emitted.
+#[test]
+fn its_own_type() {
+    check(
+        "its_own_type",
+        "struct Tree<'a, T> {
+            name: &'a str,
+            value: T,
+            key: [u8; Self::LENGTH],
+            below: Vec<Self>,
+        }",
+    );
+}
+
 #[test]
 fn tuple_struct() {
     check("tuple_struct", "struct Pair<'row>(&'row str, Vec<String>);");

@@ -9,12 +9,12 @@ use syn::DeriveInput;
 
 /// The output for a struct given as text.
 fn derive(input: &str) -> TokenStream {
-    crate::derive(&syn::parse_str::<DeriveInput>(input).expect("the test gives a struct"))
+    crate::derive(syn::parse_str::<DeriveInput>(input).expect("the test gives a struct"))
 }
 
 /// The output of `SpannerEncode` for a struct given as text.
 fn derive_encode(input: &str) -> TokenStream {
-    crate::derive_encode(&syn::parse_str::<DeriveInput>(input).expect("the test gives a struct"))
+    crate::derive_encode(syn::parse_str::<DeriveInput>(input).expect("the test gives a struct"))
 }
 
 /// The output for an enum given as text.
