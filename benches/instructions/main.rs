@@ -4,6 +4,8 @@
 //! and to write its count down at the end of each call. The lines printed name
 //! the calls in their order. An argument leaves only shapes whose names begin so.
 
+#[path = "../cpu.rs"]
+mod cpu;
 #[path = "../shapes/mod.rs"]
 #[allow(dead_code, reason = "some shapes are for other harnesses")]
 mod shapes;
@@ -17,7 +19,7 @@ use shapes::arms::{Subject, subjects};
 const MESSAGES: usize = 100;
 
 fn main() {
-    println!("cpu\t{}", features());
+    println!("cpu\t{}", cpu::features());
     let only = std::env::args().nth(1).unwrap_or_default();
     let wanted = |subject: &Subject| subject.shape.starts_with(&only) || only == "--bench";
     for subject in subjects().into_iter().filter(wanted) {
@@ -36,21 +38,4 @@ fn measured(read: fn(&[Bytes]), messages: &[Bytes]) {
     read(messages);
     // Callgrind cannot see where the function ends if its last act is a jump.
     black_box(messages);
-}
-
-/// The features by which code chooses at run time, as this process sees them.
-fn features() -> String {
-    let mut found = vec![std::env::consts::ARCH];
-    #[cfg(target_arch = "x86_64")]
-    {
-        macro_rules! detect {
-            ($($name:tt)+) => {$(
-                if is_x86_feature_detected!($name) {
-                    found.push($name);
-                }
-            )+};
-        }
-        detect! { "ssse3" "sse4.2" "avx" "avx2" "bmi1" "bmi2" "avx512f" "avx512bw" "avx512vbmi" "ermsb" }
-    }
-    found.join(" ")
 }

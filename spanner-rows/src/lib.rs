@@ -32,6 +32,7 @@
 //!
 //! # Where to look
 //!
+//! * how it is all used: the [`guide`]
 //! * rows: [`SpannerRow`] (the derive and the trait), tuples, [`Row`] without a struct
 //! * columns: the implementations of [`FromColumn`]; [`Value`] for any type
 //! * reading: [`Client`], [`Query`], [`Read`], [`RowStream`], [`RowBatch`]
@@ -73,6 +74,9 @@
 #[cfg(feature = "client")]
 mod client;
 mod error;
+#[cfg(all(any(doc, doctest), feature = "derive", feature = "testing"))]
+#[cfg_attr(docsrs, doc(cfg(all())))]
+pub mod guide;
 #[cfg(feature = "client")]
 mod proto;
 mod result;

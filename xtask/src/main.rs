@@ -1,9 +1,11 @@
 //! Tasks of this repository, run as `cargo xtask <task>`.
 #![forbid(unsafe_code)]
 
+mod callgrind;
 mod derive_cost;
 mod generate;
 mod instructions;
+mod type_costs;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -19,6 +21,7 @@ usage: cargo xtask <task>
                          and write benches/instructions/table.tsv
   instructions SHAPE     count one shape and its variants, and write nothing
   instructions --check   fail if a count is more than 3 % above that table
+  type-costs             count what a value of each type costs, and write the page of the guide
 ";
 
 fn main() -> ExitCode {
@@ -41,6 +44,7 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         ["instructions"] => instructions::write(),
         ["instructions", "--check"] => instructions::check(),
         ["instructions", shape] if !shape.starts_with('-') => instructions::print(shape),
+        ["type-costs"] => type_costs::write(),
         _ => Err(USAGE.into()),
     }
 }
