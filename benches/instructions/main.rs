@@ -4,7 +4,7 @@
 //! and to write its count down at the end of each call. The lines printed name
 //! the calls in their order. An argument leaves only shapes whose names begin so.
 
-#[path = "../cpu.rs"]
+#[path = "../shapes/cpu.rs"]
 mod cpu;
 #[path = "../shapes/mod.rs"]
 #[allow(dead_code, reason = "some shapes are for other harnesses")]

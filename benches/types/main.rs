@@ -7,7 +7,7 @@
 #[allow(dead_code, reason = "this program has no threads of a server")]
 mod allocations;
 
-#[path = "../cpu.rs"]
+#[path = "../shapes/cpu.rs"]
 mod cpu;
 
 use std::borrow::Cow;

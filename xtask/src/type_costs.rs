@@ -46,7 +46,7 @@ pub(crate) fn write() -> Result<(), Box<dyn Error>> {
         let rust = rust.replace("& 'row", "&'row");
         writeln!(
             page,
-            "| {column} | {example} | `{rust}` | {each:.0} | {allocations} |"
+            "| `{column}` | {example} | `{rust}` | {each:.0} | {allocations} |"
         )?;
     }
     print!("{page}");

@@ -103,9 +103,9 @@ async fn partitions_of_a_read() {
 }
 
 fn last_part(fake: &FakeSpanner) -> Request {
-    let requests = fake.take_requests().into_iter();
+    let mut requests = fake.take_requests().into_iter();
     let part = |request: &Request| !request.partition_token().is_empty();
-    requests.filter(part).next_back().expect("a part was read")
+    requests.rfind(part).expect("a part was read")
 }
 
 /// The request that is sent for a partition is the one that the official client sends.
