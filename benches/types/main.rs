@@ -191,7 +191,7 @@ fn subjects() -> Vec<Subject> {
             borrowed PgNumeric<&'row str>,
             owned PgNumeric,
         }
-        "JSON" scalar(Code::Json), "{\"a\":[1,2],\"b\":\"x\"}" = string("{\"a\":[1,2],\"b\":\"x\"}") => {
+        "JSON" scalar(Code::Json), "an object of 19 letters" = string("{\"a\":[1,2],\"b\":\"x\"}") => {
             borrowed &'row serde_json::value::RawValue,
             owned serde_json::Value,
         }
