@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use crate::error_details::ErrorDetails;
 use crate::result::retry::retryable;
 use crate::row::binder::BindError;
 use crate::row::error::DecodeError;
@@ -126,6 +127,19 @@ impl Error {
     #[must_use]
     pub fn retry_delay(&self) -> Option<Duration> {
         self.grpc_status()?.retry_delay()
+    }
+
+    /// What the server says of the failure beside its code and its words, read anew with each
+    /// call; nothing for errors that are no status.
+    ///
+    /// Of a violated constraint (ALREADY_EXISTS for keys and unique indexes, and
+    /// FAILED_PRECONDITION or OUT_OF_RANGE for others) the name and the values are in the
+    /// [message](Status::message) only.
+    #[must_use]
+    pub fn details(&self) -> ErrorDetails {
+        self.grpc_status()
+            .map(Status::error_details)
+            .unwrap_or_default()
     }
 
     /// The id under which Google finds the request, of its last attempt
@@ -304,7 +318,16 @@ impl Status {
         self.0.retry_delay
     }
 
-    /// The serialised `google.rpc.Status` with the details, or nothing.
+    /// What the server says of the failure beside its code and its words, read anew with each
+    /// call. It may differ from [`retry_delay`](Self::retry_delay) where a transport of your
+    /// own set that.
+    #[must_use]
+    pub fn error_details(&self) -> ErrorDetails {
+        ErrorDetails::read(&self.0.details)
+    }
+
+    /// The serialised `google.rpc.Status` with the details, or nothing. Details that came in
+    /// trailers of their own are in it.
     #[must_use]
     pub const fn details(&self) -> &Bytes {
         &self.0.details

@@ -40,7 +40,7 @@
 //! * writing: [`Client::write`], [`Mutation`], [`CommitTimestamp`]; [`Client::transaction`], [`Transaction`], [`Dml`]
 //! * plans and figures: [`QueryMode`], [`ResultStats`], [`QueryPlan`]
 //! * connecting: [`ClientBuilder`], [`TokenSource`]
-//! * what can go wrong: [`Error`], [`RetrySettings`]
+//! * what can go wrong: [`Error`], [`ErrorDetails`], [`RetrySettings`]
 //! * tests of your own: [`testing`]
 //! * another transport: [`RowReader`]
 //!
@@ -77,6 +77,7 @@ mod error;
 #[cfg(all(any(doc, doctest), feature = "derive", feature = "testing"))]
 #[cfg_attr(docsrs, doc(cfg(all())))]
 pub mod guide;
+mod error_details;
 #[cfg(feature = "client")]
 mod proto;
 mod result;
@@ -111,6 +112,10 @@ pub use client::{
     write_settings::{IsolationLevel, ReadLockMode},
 };
 pub use error::{Code, Error, ErrorKind, Status};
+pub use error_details::{
+    ErrorDetails, ErrorInfo, FieldViolation, HelpLink, LocalizedMessage, OtherDetail,
+    PreconditionViolation, QuotaViolation, ResourceInfo,
+};
 pub use result::batch::{BatchRows, RowBatch};
 pub use result::resumer::Retry;
 pub use result::retry::RetrySettings;

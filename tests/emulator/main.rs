@@ -21,10 +21,12 @@
 //! | `transaction`, `write`, `partitioned_dml` | what is written |
 //! | `methods` | every way to take rows from a stream |
 //! | `errors` | what is wrong and how it is told |
+//! | `constraints` | violated constraints and how they are told |
 
 mod bounds;
 mod change_stream;
 mod check;
+mod constraints;
 mod errors;
 mod everything;
 mod large;

@@ -21,7 +21,7 @@ pub(crate) mod endpoint;
 mod frames;
 mod pool;
 pub(crate) mod settings;
-mod status;
+pub(crate) mod status;
 pub(crate) mod tls;
 pub(crate) mod token;
 

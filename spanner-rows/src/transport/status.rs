@@ -6,28 +6,42 @@
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::response::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use percent_encoding::percent_decode;
-use prost::Message;
 
 use super::tls;
 use crate::error::{Code, Status};
-use crate::proto::rpc;
+use crate::error_details::{ErrorDetails, type_name};
+use crate::wire::writer::put_bytes;
 
 const STATUS: &str = "grpc-status";
 const MESSAGE: &str = "grpc-message";
 /// A serialised `google.rpc.Status`.
 const DETAILS: &str = "grpc-status-details-bin";
-/// A serialised `google.rpc.RetryInfo`.
-const RETRY_INFO: &str = "google.rpc.retryinfo-bin";
-const RETRY_INFO_TYPE: &str = "google.rpc.RetryInfo";
-/// A serialised `google.rpc.ResourceInfo`.
-const RESOURCE_INFO: &str = "google.rpc.resourceinfo-bin";
-const RESOURCE_INFO_TYPE: &str = "google.rpc.ResourceInfo";
+/// The messages of `google.rpc` that may also come in a trailer of their own: its name is that
+/// of the type, in small letters, and `-bin`.
+const OWN_TRAILERS: [&str; 10] = [
+    "google.rpc.RetryInfo",
+    "google.rpc.ResourceInfo",
+    "google.rpc.ErrorInfo",
+    "google.rpc.QuotaFailure",
+    "google.rpc.PreconditionFailure",
+    "google.rpc.BadRequest",
+    "google.rpc.LocalizedMessage",
+    "google.rpc.Help",
+    "google.rpc.RequestInfo",
+    "google.rpc.DebugInfo",
+];
+/// What a type URL begins with.
+const TYPES: &str = "type.googleapis.com/";
+/// The tags of `google.protobuf.Any.type_url` and `value`.
+const TYPE_URL: u8 = 1 << 3 | 2;
+const VALUE: u8 = 2 << 3 | 2;
+/// The tag of `google.rpc.Status.details`.
+const ANY: u8 = 3 << 3 | 2;
 /// `ResourceInfo.resource_type` of a session that the server does not know.
 const SESSION_TYPE: &str = "google.spanner.v1.Session";
 
@@ -61,38 +75,43 @@ fn error_from(text: &HeaderValue, number: i32, headers: &HeaderMap) -> Status {
         None if code.number() != number => format!("the server ended with grpc-status {text:?}"),
         None => String::new(),
     };
-    let details = binary(headers, DETAILS).unwrap_or_default();
-    // Servers send what there is to say in the details, in a trailer of its own, or in both.
-    let infos = rpc::Status::decode(details.clone()).unwrap_or_default();
-    let mut delays = each_info(&infos, RETRY_INFO_TYPE, headers, RETRY_INFO);
-    let mut resources = each_info(&infos, RESOURCE_INFO_TYPE, headers, RESOURCE_INFO);
-    let delay = delays.find_map(|info: rpc::RetryInfo| delay_of(&info));
-    let no_session =
-        resources.any(|info: rpc::ResourceInfo| last_part(&info.resource_type) == SESSION_TYPE);
+    status_of(code, message, all_details(headers))
+}
+
+/// A status, with what its details say to this client.
+pub(crate) fn status_of(code: Code, message: String, details: Bytes) -> Status {
+    let infos = ErrorDetails::read(&details);
+    let mut resources = infos.resources.iter();
+    let no_session = resources.any(|info| type_name(&info.resource_type) == SESSION_TYPE);
     Status::new(code, message)
-        .with_retry_delay(delay)
+        .with_retry_delay(infos.retry_delay)
         .with_session_not_found(no_session)
         .with_details(details)
 }
 
-/// The messages of one type in the details, and the one in the trailer of that type.
-fn each_info<'a, M: Message + Default>(
-    status: &'a rpc::Status,
-    name: &'static str,
-    headers: &'a HeaderMap,
-    trailer: &'static str,
-) -> impl Iterator<Item = M> {
-    let named = status
-        .details
-        .iter()
-        .filter(move |any| last_part(&any.type_url) == name)
-        .filter_map(|any| M::decode(&*any.value).ok());
-    named.chain(binary(headers, trailer).and_then(|info| M::decode(info).ok()))
-}
-
-/// A type URL without the server that is to know the type.
-fn last_part(url: &str) -> &str {
-    url.rsplit('/').next().unwrap_or(url)
+/// A serialised `google.rpc.Status` with all details. Servers send what there is to say in the
+/// details, in a trailer of its own, or in both.
+fn all_details(headers: &HeaderMap) -> Bytes {
+    let details = binary(headers, DETAILS).unwrap_or_default();
+    let mut more = Vec::new();
+    for name in OWN_TRAILERS {
+        let trailer = format!("{}-bin", name.to_ascii_lowercase());
+        let Some(content) = binary(headers, &trailer) else {
+            continue;
+        };
+        let mut any = Vec::with_capacity(content.len() + 60);
+        put_bytes(&mut any, TYPE_URL, format!("{TYPES}{name}").as_bytes());
+        put_bytes(&mut any, VALUE, &content);
+        if !details.windows(any.len()).any(|part| part == any) {
+            put_bytes(&mut more, ANY, &any);
+        }
+    }
+    if more.is_empty() {
+        return details;
+    }
+    // Two messages, one behind the other, are one. What was sent may be damaged, so it is last.
+    more.extend_from_slice(&details);
+    more.into()
 }
 
 /// The content of a binary header. gRPC sends base64 with or without padding; a
@@ -104,17 +123,6 @@ fn binary(headers: &HeaderMap, name: &str) -> Option<Bytes> {
         .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
         .find_map(|text| base64_simd::forgiving_decode_to_vec(text).ok())
         .map(Bytes::from)
-}
-
-/// A delay of nothing asks for nothing. (The conversion of `prost_types` panics
-/// on some values.)
-fn delay_of(info: &rpc::RetryInfo) -> Option<Duration> {
-    let delay = info.retry_delay?;
-    let nanos = u32::try_from(delay.nanos)
-        .ok()
-        .filter(|nanos| *nanos < 1_000_000_000)?;
-    let delay = Duration::new(u64::try_from(delay.seconds).ok()?, nanos);
-    (!delay.is_zero()).then_some(delay)
 }
 
 /// Whether an answer without a status in its headers is one of a gRPC server.
@@ -222,8 +230,12 @@ pub(super) fn all_texts(error: &(dyn StdError + 'static)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::proto::rpc;
     use http::HeaderValue;
+    use prost::Message as _;
     use prost_types::{Any, Duration as ProtoDuration};
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
@@ -410,6 +422,38 @@ mod tests {
             let status = status(&[("grpc-status", "8"), ("google.rpc.retryinfo-bin", &text)]);
             assert_eq!(status.retry_delay(), None, "{seconds} {nanos}");
         }
+    }
+
+    #[test]
+    fn details_in_trailers_of_their_own_are_details() {
+        let help = b"\x0a\x08\x0a\x01d\x12\x03u:/";
+        let in_details = details(retry_info(2, 0));
+        let status = status(&[
+            ("grpc-status", "8"),
+            ("grpc-status-details-bin", &base64(&in_details)),
+            // Told twice.
+            ("google.rpc.retryinfo-bin", &base64(&retry_info(2, 0))),
+            ("google.rpc.help-bin", &base64(help)),
+            ("google.rpc.resourceinfo-bin", &base64(&resource_info("r"))),
+            ("google.rpc.badrequest-bin", "*"),
+        ]);
+        let all = status.error_details();
+        assert_eq!(all.retry_delay, Some(Duration::from_secs(2)));
+        assert_eq!(all.help_links[0].url, "u:/");
+        assert_eq!(all.resources[0].resource_type, "r");
+        assert_eq!(all.others.len(), 1, "{all:?}");
+        let sent = rpc::Status::decode(status.details().clone()).unwrap();
+        assert_eq!((sent.code, sent.details.len()), (14, 4));
+    }
+
+    #[test]
+    fn damaged_details_do_not_hide_a_trailer() {
+        let status = status(&[
+            ("grpc-status", "10"),
+            ("grpc-status-details-bin", "/////w"),
+            ("google.rpc.retryinfo-bin", &base64(&retry_info(3, 0))),
+        ]);
+        assert_eq!(status.retry_delay(), Some(Duration::from_secs(3)));
     }
 
     fn head(status: u16, content_type: &str) -> Parts {

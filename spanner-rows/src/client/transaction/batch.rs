@@ -16,6 +16,7 @@ use crate::error::{Code, Error, Status};
 use crate::proto::rpc;
 use crate::proto::spanner as proto;
 use crate::result::retry::{Budget, retryable};
+use crate::transport::status::status_of;
 use crate::transport::{Method, Opener as _};
 use crate::wire::writer::with_length;
 
@@ -181,17 +182,8 @@ fn changed(result: &proto::ResultSet) -> i64 {
     }
 }
 
-/// The status of a statement, with the delay that the server asks for.
+/// The status of a statement, with what its details say.
 pub(in super::super) fn from_rpc(status: &rpc::Status) -> Status {
-    let infos = status.details.iter();
-    let mut infos = infos.filter(|any| any.type_url.ends_with("/google.rpc.RetryInfo"));
-    let delay = infos.find_map(|any| {
-        let delay = rpc::RetryInfo::decode(&*any.value).ok()?.retry_delay?;
-        let nanos = u32::try_from(delay.nanos).ok();
-        let nanos = nanos.filter(|nanos| *nanos < 1_000_000_000)?;
-        Some(Duration::new(u64::try_from(delay.seconds).ok()?, nanos))
-    });
-    Status::new(Code::from_number(status.code), status.message.clone())
-        .with_retry_delay(delay)
-        .with_details(status.encode_to_vec().into())
+    let code = Code::from_number(status.code);
+    status_of(code, status.message.clone(), status.encode_to_vec().into())
 }

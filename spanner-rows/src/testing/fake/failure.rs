@@ -9,6 +9,7 @@ use prost_types::Any;
 
 use crate::Code;
 use crate::proto::rpc;
+use crate::wire::writer::put_bytes;
 
 /// How a call fails: a gRPC status with what the service may attach to it.
 ///
@@ -138,6 +139,64 @@ impl Failure {
         )
     }
 
+    /// Says why the call failed, for programs: `google.rpc.ErrorInfo` among the details.
+    ///
+    /// ```
+    /// # use spanner_rows::testing::Failure;
+    /// let metadata = [("quota_metric", "spanner.googleapis.com/api_requests")];
+    /// let busy = Failure::resource_exhausted("too many requests")
+    ///     .error_info("RATE_LIMIT_EXCEEDED", "spanner.googleapis.com", metadata);
+    /// ```
+    #[must_use]
+    pub fn error_info<'a>(
+        self,
+        reason: &str,
+        domain: &str,
+        metadata: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Self {
+        let mut content = texts([reason, domain]);
+        for (name, value) in metadata {
+            put_bytes(&mut content, tag(3), &texts([name, value]));
+        }
+        self.detail("google.rpc.ErrorInfo", content)
+    }
+
+    /// Says which quota is used up: `google.rpc.QuotaFailure` among the details.
+    #[must_use]
+    pub fn quota_violation(self, subject: &str, description: &str) -> Self {
+        self.detail(
+            "google.rpc.QuotaFailure",
+            only(&texts([subject, description])),
+        )
+    }
+
+    /// Says which field of the request is wrong: `google.rpc.BadRequest` among the details.
+    #[must_use]
+    pub fn field_violation(self, field: &str, description: &str) -> Self {
+        self.detail("google.rpc.BadRequest", only(&texts([field, description])))
+    }
+
+    /// Says what is not as it has to be: `google.rpc.PreconditionFailure` among the details.
+    #[must_use]
+    pub fn precondition_violation(self, kind: &str, subject: &str, description: &str) -> Self {
+        self.detail(
+            "google.rpc.PreconditionFailure",
+            only(&texts([kind, subject, description])),
+        )
+    }
+
+    /// Adds words for users: `google.rpc.LocalizedMessage` among the details.
+    #[must_use]
+    pub fn localized_message(self, locale: &str, message: &str) -> Self {
+        self.detail("google.rpc.LocalizedMessage", texts([locale, message]))
+    }
+
+    /// Says where to read more: `google.rpc.Help` among the details.
+    #[must_use]
+    pub fn help(self, description: &str, url: &str) -> Self {
+        self.detail("google.rpc.Help", only(&texts([description, url])))
+    }
+
     /// Adds a detail: the full name of a message and its encoding.
     #[must_use]
     pub fn detail(mut self, message_name: &str, content: impl Into<Vec<u8>>) -> Self {
@@ -219,6 +278,27 @@ fn resource_info(resource_type: &str, resource_name: &str) -> Vec<u8> {
         description: "The resource does not exist.".to_owned(),
     }
     .encode_to_vec()
+}
+
+/// The tag of a field with a length.
+const fn tag(field: u8) -> u8 {
+    field << 3 | 2
+}
+
+/// A message with texts in its first fields.
+fn texts<const N: usize>(texts: [&str; N]) -> Vec<u8> {
+    let mut message = Vec::new();
+    for (field, text) in (1..).zip(texts) {
+        put_bytes(&mut message, tag(field), text.as_bytes());
+    }
+    message
+}
+
+/// A message with another one in its first field.
+fn only(content: &[u8]) -> Vec<u8> {
+    let mut message = Vec::new();
+    put_bytes(&mut message, tag(1), content);
+    message
 }
 
 fn append(trailers: &mut HeaderMap, name: &str, content: &[u8]) {
