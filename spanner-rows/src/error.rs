@@ -358,6 +358,22 @@ impl Status {
             && (self.0.session_not_found || self.0.message.contains("Session not found"))
     }
 
+    /// Whether the server does not know the transaction of the request (any more), though it
+    /// knows its session.
+    ///
+    /// Google's emulator says so when another transaction began in the same session (see
+    /// `client/own_session.rs`), or when it has cleared the transaction away. The service
+    /// says ABORTED instead.
+    #[cfg(feature = "client")]
+    pub(crate) fn is_transaction_not_found(&self) -> bool {
+        let message = &self.0.message;
+        match self.0.code {
+            Code::NotFound => message.contains("Transaction not found"),
+            Code::FailedPrecondition => message.contains("Invalid transaction ID"),
+            _ => false,
+        }
+    }
+
     /// What had failed before a time limit of this side ended the request: the
     /// status of the last attempt.
     #[must_use]

@@ -1,7 +1,4 @@
 //! Read-only transactions: one state of the database, whatever is written meanwhile.
-//!
-//! The emulator keeps one transaction for each session, unlike the service: when the next
-//! one begins, it forgets the one before. So two that live at once have two clients here.
 
 use std::time::{Duration, Instant};
 
@@ -64,8 +61,7 @@ async fn when_it_begins_decides() {
         return;
     };
     let started = client.read_only().start().unwrap();
-    let other = support::client(&database).await;
-    let begun = other.read_only().begin().await.unwrap();
+    let begun = client.read_only().begin().await.unwrap();
     let time = begun.read_timestamp().expect("it has begun");
     insert(&database, 3, 4).await;
     assert_eq!(seen(&started).await.0, 4);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use spanner_rows::testing::Database;
-use spanner_rows::{Client, Code, Error, Mutation, Transaction};
+use spanner_rows::{Client, Code, Error, Mutation, PartitionOptions, Transaction};
 
 use crate::support;
 
@@ -202,4 +202,95 @@ async fn a_thousand_increments_from_eight_tasks() {
         task.await.unwrap();
     }
     assert_eq!(values(&client).await, [1000, 0]);
+}
+
+/// The emulator's sessions are not multiplexed, so each transaction has one of its own
+/// (`client/own_session.rs`): those of one client abort each other, as those of several do, and
+/// are not lost.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_writers_of_few_clients() {
+    let Some((database, client)) = numbers().await else {
+        return;
+    };
+    let clients = [client.clone(), support::client(&database).await];
+    let mut tasks = Vec::new();
+    for task in 0..8 {
+        let client = clients[task % 2].clone();
+        tasks.push(tokio::spawn(async move {
+            for i in 0..20 {
+                let run = client.transaction().run(move |tx| async move {
+                    let old = n(&tx, 1).await?;
+                    match (task + i) % 3 {
+                        0 => drop(set(&tx, 1, old + 1).await?),
+                        1 => {
+                            let dml = tx.dml("UPDATE Numbers SET N = @n WHERE Id = 1");
+                            let batch = tx.batch_dml([dml.param("n", old + 1)]);
+                            batch.await?;
+                        }
+                        _ => {
+                            let new = Mutation::update("Numbers").set("Id", 1_i64);
+                            tx.buffer([new.set("N", old + 1)])?;
+                        }
+                    }
+                    Ok::<_, Error>(())
+                });
+                run.await.unwrap();
+                let add = Mutation::insert("Numbers").set("Id", 1000 + (task * 100 + i) as i64);
+                client.write([add.set("N", 1_i64)]).await.unwrap();
+            }
+        }));
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let values = values(&client).await;
+    assert_eq!((values[0], values.len()), (160, 162));
+}
+
+#[tokio::test]
+async fn other_transactions_of_the_client_go_on() {
+    let Some((_database, client)) = numbers().await else {
+        return;
+    };
+    let snapshot = client.read_only().start().unwrap();
+    let sum = async || {
+        let sum = snapshot.query("SELECT SUM(N), COUNT(*) FROM Numbers");
+        sum.one::<(i64, i64)>().await.unwrap()
+    };
+    assert_eq!(sum().await, (0, 2));
+    let all = snapshot.query("SELECT N FROM Numbers");
+    let parts = all.partitions(PartitionOptions::default()).await.unwrap();
+    // A write, a transaction, partitioned DML and another snapshot.
+    let row = Mutation::update("Numbers").set("Id", 1_i64).set("N", 5_i64);
+    client.write([row]).await.unwrap();
+    let run = client.transaction().run(|tx| async move {
+        assert_eq!(n(&tx, 1).await?, 5);
+        set(&tx, 2, 5).await
+    });
+    run.await.unwrap();
+    let dml = client.partitioned_dml("UPDATE Numbers SET N = N + 1 WHERE TRUE");
+    dml.execute().await.unwrap();
+    let newer = client.read_only().start().unwrap();
+    let newest = newer.query("SELECT SUM(N) FROM Numbers").one::<(i64,)>();
+    assert_eq!(newest.await.unwrap(), (12,));
+    assert_eq!(sum().await, (0, 2));
+    drop((snapshot, newer));
+    // The parts are read in their transaction, also when that has no handle any more.
+    set_both(&client, 9).await;
+    let mut read = Vec::new();
+    for part in &parts {
+        let mut rows = client.read_partition(part).rows::<(i64,)>().await.unwrap();
+        while let Some((n,)) = rows.next().await.unwrap() {
+            read.push(n);
+        }
+    }
+    assert_eq!(read, [0, 0]);
+}
+
+async fn set_both(client: &Client, n: i64) {
+    let run = client.transaction().run(|tx| async move {
+        set(&tx, 1, n).await?;
+        set(&tx, 2, n).await
+    });
+    run.await.unwrap();
 }

@@ -45,8 +45,8 @@ impl Snapshot {
                 lane: self.lane(),
                 deadline: Some(until),
             };
-            let session = match timeout_at(until, self.client().session()).await {
-                Ok(session) => session?,
+            let session = match timeout_at(until, inner.sessions.for_transaction()).await {
+                Ok(session) => session.map_err(|(status, made)| Error::status(status, made))?,
                 Err(_) => return Err(Error::status(too_late(until - started), number)),
             };
             let call = attempt.unary(&session, self.begin_request(&session));

@@ -92,12 +92,17 @@ impl Kind {
     }
 }
 
-/// Says what a lost session means to a read-only transaction.
+/// Says what a lost session, or transaction, means to whoever reads in it.
 pub(super) fn if_lost(status: Status) -> Status {
-    if !status.is_session_not_found() {
-        return status;
+    if status.is_session_not_found() {
+        return status.explained(
+            "the session of the read-only transaction is gone, and the transaction with it: begin a new one (one with the bound `ReadTimestamp` sees the same state)",
+        );
     }
-    status.explained(
-        "the session of the read-only transaction is gone, and the transaction with it: begin a new one (one with the bound `ReadTimestamp` sees the same state)",
-    )
+    if status.is_transaction_not_found() {
+        return status.explained(
+            "the server does not know the read-only transaction any more: begin a new one (one with the bound `ReadTimestamp` sees the same state)",
+        );
+    }
+    status
 }

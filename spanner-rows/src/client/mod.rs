@@ -34,6 +34,7 @@ mod kind;
 pub(crate) mod mutation;
 pub(crate) mod options;
 mod origin;
+mod own_session;
 pub(crate) mod partition;
 pub(crate) mod partition_foreign;
 #[cfg(feature = "serde_json")]

@@ -209,6 +209,8 @@ pub(super) async fn split(
         Error::status(if_lost(status), attempts)
     })?;
     let tokens = read_response(&answer).map_err(|status| Error::status(status, 1))?;
+    // The parts are read in it, here or elsewhere.
+    begun.session.keep();
     Ok(partitions(
         client.database(),
         &begun,

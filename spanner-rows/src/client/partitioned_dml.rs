@@ -267,7 +267,7 @@ impl Opener for Statement {
         let (options, fields) = (self.options.clone(), self.fields.clone());
         let progress = self.progress.clone();
         Box::pin(async move {
-            let session = client.inner.sessions.get().await;
+            let session = client.inner.sessions.for_transaction().await;
             let session = session.map_err(|(status, _)| status)?;
             *lock(&progress) = Progress {
                 session: Some(session.clone()),

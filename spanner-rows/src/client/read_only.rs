@@ -84,8 +84,7 @@ impl ReadOnlyBuilder {
 ///
 /// A transaction lives as long as its session. When the server has lost that, every
 /// further query fails, because on another session it would see another time: begin a new
-/// transaction then. Google's emulator keeps one transaction for each client, and forgets
-/// it when the client begins the next.
+/// transaction then.
 ///
 /// ```no_run
 /// # async fn example(client: spanner_rows::Client) -> Result<(), spanner_rows::Error> {

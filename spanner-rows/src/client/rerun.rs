@@ -45,7 +45,7 @@ impl<'a> Reruns<'a> {
         let again = match status.code() {
             Code::Aborted => true,
             // Nothing can have been committed, unless an attempt before was.
-            _ => status.is_session_not_found() && !unsure,
+            _ => !unsure && (status.is_session_not_found() || status.is_transaction_not_found()),
         };
         let wait = again
             .then(|| {

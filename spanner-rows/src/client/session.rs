@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::database::DatabaseName;
 use super::headers::{Headers, request_params};
+use super::own_session::{Idle, Lent};
 use crate::error::{Code, Error, Status};
 use crate::proto::spanner as proto;
 use crate::transport::{Call, Lane, Method, Transport};
@@ -39,15 +40,42 @@ pub(super) struct Session {
     name: String,
     /// Routes the calls of the session.
     params: HeaderValue,
+    multiplexed: bool,
+    lent: Option<Lent>,
 }
 
 impl Session {
+    pub(super) const fn new(name: String, params: HeaderValue) -> Self {
+        Self {
+            name,
+            params,
+            multiplexed: false,
+            lent: None,
+        }
+    }
+
     /// A session that is known by its name.
     pub(super) fn named(name: String) -> Result<Self, Error> {
-        Ok(Self {
-            params: request_params("session", &name)?,
-            name,
-        })
+        let params = request_params("session", &name)?;
+        Ok(Self::new(name, params))
+    }
+
+    /// The session of one transaction.
+    pub(super) fn lent(mut self, lent: Lent) -> Self {
+        self.lent = Some(lent);
+        self
+    }
+
+    /// Whether any number of transactions may use it at the same time (`Session.multiplexed`).
+    pub(super) const fn is_multiplexed(&self) -> bool {
+        self.multiplexed
+    }
+
+    /// Its transaction is needed for longer than the session is here.
+    pub(super) fn keep(&self) {
+        if let Some(lent) = &self.lent {
+            lent.keep();
+        }
     }
 
     /// `projects/P/instances/I/databases/D/sessions/S`
@@ -60,6 +88,14 @@ impl Session {
     }
 }
 
+impl Drop for Session {
+    fn drop(&mut self) {
+        if let Some(lent) = self.lent.take() {
+            lent.give_back(std::mem::take(&mut self.name), self.params.clone());
+        }
+    }
+}
+
 /// Makes the session with the first use, keeps it, and replaces it in time.
 ///
 /// Whoever comes while the first one is being made waits for the same attempt
@@ -68,6 +104,7 @@ impl Session {
 #[derive(Debug)]
 pub(super) struct Sessions {
     shared: Arc<Shared>,
+    idle: Arc<Idle>,
 }
 
 #[derive(Debug)]
@@ -119,6 +156,7 @@ impl Sessions {
                 maker,
                 state: Mutex::new(state),
             }),
+            idle: Arc::default(),
         })
     }
 
@@ -142,8 +180,21 @@ impl Sessions {
         })
     }
 
+    /// A session that is nobody's.
+    pub(super) async fn make(&self) -> Result<Session, (Status, u32)> {
+        self.shared.maker.make().await
+    }
+
+    pub(super) const fn idle(&self) -> &Arc<Idle> {
+        &self.idle
+    }
+
     /// The server does not know this session: another one is to be used.
     pub(super) fn forget(&self, session: &Arc<Session>) {
+        if let Some(lent) = &session.lent {
+            lent.keep();
+            self.idle.clear();
+        }
         let mut state = self.shared.lock();
         // Somebody else may have said so before, and another one been made since.
         if state
@@ -188,7 +239,7 @@ impl Shared {
         let shared = self.clone();
         // A task of its own: whoever asked first may be cancelled.
         tokio::spawn(async move {
-            let result = shared.maker.make().await;
+            let result = shared.maker.make().await.map(Arc::new);
             shared.take_over(&result);
             made.send_replace(Some(result));
         });
@@ -220,14 +271,14 @@ struct Maker {
 }
 
 impl Maker {
-    async fn make(&self) -> Result<Arc<Session>, (Status, u32)> {
+    async fn make(&self) -> Result<Session, (Status, u32)> {
         let id = self.headers.new_request();
         let deadline = Instant::now() + LIMIT;
         let mut attempt = 1;
         loop {
             let id = id.attempt(attempt);
             let status = match timeout_at(deadline, self.attempt(&id)).await {
-                Ok(Ok(session)) => return Ok(Arc::new(session)),
+                Ok(Ok(session)) => return Ok(session),
                 Ok(Err(status)) => status,
                 Err(_) => Status::new(
                     Code::DeadlineExceeded,
@@ -265,10 +316,9 @@ impl Maker {
         }
         let params = request_params("session", &session.name)
             .map_err(|error| internal(error.to_string()))?;
-        Ok(Session {
-            name: session.name,
-            params,
-        })
+        let mut made = Session::new(session.name, params);
+        made.multiplexed = session.multiplexed;
+        Ok(made)
     }
 }
 

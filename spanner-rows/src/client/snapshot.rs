@@ -371,7 +371,7 @@ impl Sending {
     /// which one it is.
     async fn begin(self, right: Right) -> Result<Box<dyn Messages>, Status> {
         debug_assert!(self.token.is_empty(), "a token comes behind the id");
-        let session = self.attempt.client.sessions.get().await;
+        let session = self.attempt.client.sessions.for_transaction().await;
         let session = session.map_err(|(status, _)| status)?;
         *lock(&self.sent_on) = Some(session.clone());
         let mut selector = Vec::with_capacity(32);

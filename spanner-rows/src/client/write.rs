@@ -74,7 +74,7 @@ impl Write {
 
     /// One transaction. Notes its id for the next one.
     async fn run(&self, calls: &Calls<'_>, previous: &mut Vec<u8>) -> Result<CommitResult, Failed> {
-        let session = self.client.inner.sessions.get();
+        let session = self.client.inner.sessions.for_transaction();
         let session = match calls.deadline {
             None => session.await,
             Some(deadline) => timeout_at(deadline, session).await.unwrap_or_else(|_| {
@@ -89,16 +89,23 @@ impl Write {
         })?;
         let committed = async {
             let begun = calls.begin(&session, previous, &self.mutations).await?;
-            *previous = begun.id.to_vec();
+            // Only multiplexed sessions keep a place among those that wait.
+            previous.clear();
+            if session.is_multiplexed() {
+                previous.extend_from_slice(&begun.id);
+            }
             calls.commit(&session, begun, &self.mutations).await
         };
         let committed = committed.await;
-        if let Err(failed) = &committed
-            && failed.status.is_session_not_found()
-        {
-            self.client.inner.sessions.forget(&session);
-            // It is unknown to other sessions.
-            previous.clear();
+        if let Err(failed) = &committed {
+            if failed.status.is_session_not_found() {
+                self.client.inner.sessions.forget(&session);
+                // It is unknown to other sessions.
+                previous.clear();
+            }
+            if failed.status.is_transaction_not_found() {
+                previous.clear();
+            }
         }
         committed
     }

@@ -138,8 +138,8 @@ impl Life {
 
     /// Notes what ends the transaction on the server.
     pub(in super::super) fn failed(&self, status: Status, begun: bool) -> Status {
-        let lost = begun && status.is_session_not_found();
-        if status.code() == Code::Aborted || lost {
+        let lost = status.is_session_not_found() || status.is_transaction_not_found();
+        if status.code() == Code::Aborted || begun && lost {
             let mut state = self.lock();
             state
                 .over

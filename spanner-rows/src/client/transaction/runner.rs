@@ -16,7 +16,7 @@ use super::super::write_settings::{
 };
 use super::Transaction;
 use super::life::Life;
-use crate::error::{Error, Status};
+use crate::error::{Code, Error, Status};
 use crate::result::source::too_late;
 
 /// How long the error of a closure waits for the transaction to be rolled back.
@@ -161,7 +161,7 @@ impl Run {
             return committed.inspect_err(|failed| self.give_up(failed, &begun));
         }
         // No statement began it.
-        let session = self.0.client().inner.sessions.get().await;
+        let session = self.0.client().inner.sessions.for_transaction().await;
         let session = session.map_err(|(status, attempts)| Failed {
             status,
             attempts,
@@ -183,7 +183,10 @@ impl Run {
     fn give_up(&self, failed: &Failed, begun: &Arc<Begun>) {
         if failed.status.is_session_not_found() {
             self.0.client().inner.sessions.forget(&begun.session);
-        } else if !failed.unsure && failed.status.code() != crate::error::Code::Aborted {
+        } else if !failed.unsure
+            && failed.status.code() != Code::Aborted
+            && !failed.status.is_transaction_not_found()
+        {
             self.0
                 .life
                 .roll_back(self.0.client().clone(), begun.clone());
@@ -210,7 +213,10 @@ impl Run {
             return Vec::new();
         }
         match begun {
-            Some(begun) => Bytes::clone(&begun.id).into(),
+            _ if status.is_transaction_not_found() => Vec::new(),
+            Some(begun) if begun.session.is_multiplexed() => Bytes::clone(&begun.id).into(),
+            // Only multiplexed sessions keep such a place.
+            Some(_) => Vec::new(),
             None => self.0.life.previous().to_vec(),
         }
     }
