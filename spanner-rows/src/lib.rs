@@ -41,6 +41,7 @@
 //! * plans and figures: [`QueryMode`], [`ResultStats`], [`QueryPlan`]
 //! * connecting: [`ClientBuilder`], [`TokenSource`]
 //! * what can go wrong: [`Error`], [`ErrorDetails`], [`RetrySettings`]
+//! * the struct for a table or a statement, written for you: [`Description`]
 //! * tests of your own: [`testing`]
 //! * another transport: [`RowReader`]
 //!
@@ -73,11 +74,12 @@
 
 #[cfg(feature = "client")]
 mod client;
+mod describe;
 mod error;
+mod error_details;
 #[cfg(all(any(doc, doctest), feature = "derive", feature = "testing"))]
 #[cfg_attr(docsrs, doc(cfg(all())))]
 pub mod guide;
-mod error_details;
 #[cfg(feature = "client")]
 mod proto;
 mod result;
@@ -111,6 +113,7 @@ pub use client::{
     write::Write,
     write_settings::{IsolationLevel, ReadLockMode},
 };
+pub use describe::{Description, Library};
 pub use error::{Code, Error, ErrorKind, Status};
 pub use error_details::{
     ErrorDetails, ErrorInfo, FieldViolation, HelpLink, LocalizedMessage, OtherDetail,

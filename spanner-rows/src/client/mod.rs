@@ -7,6 +7,7 @@
 //! * `headers`: what every call carries besides its message, and request ids
 //! * `request`: encoding requests, and sending one as often as its result needs it
 //! * `query`, `read`, `key`: the requests
+//! * `check`, `describe`: a row held against a statement or a table, or written for it
 //! * `read_only`, `snapshot`, `begin`: read-only transactions; how any transaction begins with its first
 //!   statement, or with a call of its own
 //! * `origin`: where a request runs: alone or in a transaction
@@ -28,6 +29,7 @@ pub(crate) mod builder;
 mod check;
 pub(crate) mod commit;
 mod database;
+mod describe;
 mod headers;
 pub(crate) mod key;
 mod kind;
