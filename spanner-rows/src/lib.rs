@@ -63,6 +63,7 @@
 //! | `chrono`, `time` | the same as types of chrono and of time |
 //! | `rust_decimal`, `bigdecimal` | NUMERIC as types of these crates |
 //! | `uuid` | UUID as `uuid::Uuid` |
+//! | `serde` | [`Row`], [`Value`], [`OwnedValue`] and [`Partition`] through serde |
 //! | `serde_json` | JSON as `serde_json::Value`, `&RawValue`, or what serde deserialises |
 //! | `prost` | PROTO and ENUM as types that prost generates |
 //! | `testing` | [`testing::FakeSpanner`] and [`testing::Emulator`] |

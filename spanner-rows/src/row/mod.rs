@@ -18,6 +18,8 @@ pub(crate) mod lookup;
 pub(crate) mod memory;
 pub(crate) mod mode;
 pub(crate) mod segment;
+#[cfg(feature = "serde")]
+mod serialize;
 pub(crate) mod spec;
 pub(crate) mod tables;
 pub(crate) mod text;
