@@ -82,7 +82,7 @@ async fn one_that_is_lost_or_kept_serves_nobody_else() {
     sessions.forget(&a);
     drop(a);
     assert_eq!(number(&*take(&client).await), "5");
-    assert_eq!(number(&*client.session().await.unwrap()), "1");
+    assert_eq!(number(&client.session().await.unwrap()), "1");
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,6 +3,7 @@
 
 use super::binding::{Binding, Node};
 use super::memory::KEPT_BYTES;
+use crate::wire::base64;
 use crate::wire::reader::Span;
 use crate::wire::value::{self, Elements, Found, Kind};
 
@@ -12,6 +13,8 @@ pub(crate) struct Tables {
     /// Base64 decoded, every text from [`place_of`] its start on, so that no table is
     /// needed to find its bytes. What is between has no meaning.
     bytes: Vec<u8>,
+    /// How long that is when all of the segment's texts are in it.
+    room: usize,
     /// Where texts start that are not base64: in order, and nearly always none.
     bad: Vec<u32>,
     /// Where the columns lie, for rows read out of order: one per slot and row.
@@ -63,7 +66,8 @@ impl Tables {
         let decodes = !row.decoded_columns.is_empty();
         if decodes {
             let end = starts.last().map_or(0, |end| *end as usize);
-            self.bytes.reserve_exact(place_of(end.min(wire.len())));
+            self.room = place_of(end.min(wire.len()));
+            self.bytes.reserve_exact(self.room);
         }
         for window in starts.windows(2) {
             let [start, end] = window else { continue };
@@ -95,7 +99,7 @@ impl Tables {
             return None;
         }
         let at = place_of(at);
-        self.bytes.get(at..at + decoded_len(text)?)
+        self.bytes.get(at..at + base64::decoded_len(text)?)
     }
 
     /// Notes where the values of a row lie that are read out of order; what the
@@ -195,20 +199,25 @@ impl Tables {
 
     fn decode_text(&mut self, text: &[u8], at: usize) {
         let place = place_of(at);
-        let done = decoded_len(text).and_then(|len| {
-            // Never what an earlier segment left there.
+        let is_base64 = base64::decoded_len(text).is_some_and(|len| {
             if self.bytes.len() < place + len {
-                self.bytes.resize(place + len, 0);
+                // All there is room for at once: the next texts lie behind this one. Never
+                // what an earlier segment left there.
+                self.bytes.resize(self.room.max(place + len), 0);
             }
-            let target = self.bytes.get_mut(place..place + len)?;
-            let out = base64_simd::AsOut::as_out(target);
-            base64_simd::STANDARD.decode(text, out).ok().map(drop)
+            let target = self.bytes.get_mut(place..place + len);
+            target.is_some_and(|target| base64::decode(text, target))
         });
-        if done.is_none() {
-            let start = at as u32;
-            if let Err(place) = self.bad.binary_search(&start) {
-                self.bad.insert(place, start);
-            }
+        if !is_base64 {
+            self.note_bad(at);
+        }
+    }
+
+    #[cold]
+    fn note_bad(&mut self, at: usize) {
+        let start = at as u32;
+        if let Err(place) = self.bad.binary_search(&start) {
+            self.bad.insert(place, start);
         }
     }
 }
@@ -217,16 +226,4 @@ impl Tables {
 /// characters stand for three bytes. So no text reaches into the place of the next.
 const fn place_of(at: usize) -> usize {
     at - at.div_ceil(4)
-}
-
-/// How many bytes padded base64 of this form stands for.
-pub(crate) fn decoded_len(text: &[u8]) -> Option<usize> {
-    let padding = match text {
-        [.., b'=', b'='] => 2,
-        [.., b'='] => 1,
-        _ => 0,
-    };
-    text.len()
-        .is_multiple_of(4)
-        .then_some((text.len() / 4 * 3).saturating_sub(padding))
 }

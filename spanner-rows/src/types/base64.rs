@@ -8,9 +8,8 @@ use crate::row::binding::Binding;
 use crate::row::column::{Column, not_base64};
 use crate::row::error::DecodeError;
 use crate::row::mode::Plain;
-use crate::row::tables::decoded_len;
 use crate::row::traits::{ColumnType, FromColumn};
-use crate::wire::{Type, TypeCode};
+use crate::wire::{Type, TypeCode, base64};
 
 /// BYTES or PROTO as the base64 text that was sent, borrowed and not decoded.
 ///
@@ -46,7 +45,7 @@ impl<'row> Base64<'row> {
     /// padding is not that of base64.
     #[must_use]
     pub fn decoded_len(self) -> Option<usize> {
-        decoded_len(self.text.as_bytes())
+        base64::decoded_len(self.text.as_bytes())
     }
 
     /// The bytes, in fresh memory.
@@ -66,9 +65,10 @@ impl<'row> Base64<'row> {
     ///
     /// The text is not padded standard base64.
     pub fn decode_into(self, out: &mut Vec<u8>) -> Result<(), DecodeError> {
-        match base64_simd::STANDARD.decode_append(self.text, out) {
-            Ok(()) => Ok(()),
-            Err(_) => Err(not_base64(self.text.as_bytes())),
+        if base64::append(self.text.as_bytes(), out) {
+            Ok(())
+        } else {
+            Err(not_base64(self.text.as_bytes()))
         }
     }
 }

@@ -8,9 +8,8 @@ use crate::row::column::{Column, not_base64};
 use crate::row::error::DecodeError;
 use crate::row::memory::is_excessive;
 use crate::row::mode::{Kept, Plain};
-use crate::row::tables::decoded_len;
 use crate::row::traits::{ColumnType, FromColumn};
-use crate::wire::{Type, TypeCode};
+use crate::wire::{Type, TypeCode, base64};
 
 const ACCEPTED: &[TypeCode] = &[TypeCode::Bytes, TypeCode::Proto];
 
@@ -136,16 +135,16 @@ impl<const N: usize> FromColumn<'_> for [u8; N] {
     #[inline(always)]
     fn read(column: Column<'_, '_>, _: &mut ()) -> Result<Self, DecodeError> {
         let text = column.ascii()?;
-        match decoded_len(text) {
+        match base64::decoded_len(text) {
             Some(len) if len == N => {}
             Some(len) => return Err(wrong_length(text, len, N)),
             None => return Err(not_base64(text)),
         }
         let mut value = [0; N];
-        let out = base64_simd::AsOut::as_out(&mut value[..]);
-        match base64_simd::STANDARD.decode(text, out) {
-            Ok(_) => Ok(value),
-            Err(_) => Err(not_base64(text)),
+        if base64::decode(text, &mut value) {
+            Ok(value)
+        } else {
+            Err(not_base64(text))
         }
     }
 }
@@ -163,8 +162,9 @@ fn decode_into(text: &[u8], value: &mut Vec<u8>) -> Result<(), DecodeError> {
         *value = Vec::new();
     }
     value.clear();
-    match base64_simd::STANDARD.decode_append(text, value) {
-        Ok(()) => Ok(()),
-        Err(_) => Err(not_base64(text)),
+    if base64::append(text, value) {
+        Ok(())
+    } else {
+        Err(not_base64(text))
     }
 }

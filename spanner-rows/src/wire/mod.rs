@@ -3,6 +3,7 @@
 //!
 //! Nothing here knows about Rust structs, tasks or sockets.
 
+pub(crate) mod base64;
 pub(crate) mod error;
 pub(crate) mod message;
 pub(crate) mod metadata;
