@@ -46,7 +46,10 @@ pub(crate) fn append(text: &[u8], out: &mut Vec<u8>) -> bool {
         return false;
     };
     let good = decode_short(text, bytes);
-    if good {
+    if good && out.capacity() == 0 {
+        // Exactly as much, for who makes a box of it.
+        *out = bytes.to_vec();
+    } else if good {
         out.extend_from_slice(bytes);
     }
     good
