@@ -426,7 +426,9 @@ async fn it_is_not_run_again_for_ever() {
         .run(|tx| async move { select(&tx).await })
         .await
         .unwrap_err();
-    assert_eq!(error.code(), Code::Aborted, "{error}");
+    assert_eq!(error.code(), Code::DeadlineExceeded, "{error}");
+    let cause = error.grpc_status().unwrap().cause().unwrap();
+    assert_eq!(cause.code(), Code::Aborted, "{error}");
     let runs = fake.take_requests().len() / 2;
     assert!((2..=5).contains(&runs), "{runs}");
 

@@ -265,7 +265,9 @@ async fn a_time_limit_ends_the_retries() {
     let started = Instant::now();
     let write = client.write([one()]).timeout(Duration::from_millis(1500));
     let error = write.await.unwrap_err();
-    assert_eq!(error.code(), Code::Aborted, "{error}");
+    assert_eq!(error.code(), Code::DeadlineExceeded, "{error}");
+    let cause = error.grpc_status().unwrap().cause().unwrap();
+    assert_eq!(cause.code(), Code::Aborted, "{error}");
     assert!(started.elapsed() < Duration::from_secs(5));
     let tries = fake.take_requests().len() / 2;
     assert!((2..=5).contains(&tries), "{tries}");

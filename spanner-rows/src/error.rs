@@ -287,7 +287,6 @@ impl Status {
     }
 
     /// The failure before this one, which led to it.
-    #[cfg(feature = "client")]
     pub(crate) fn with_cause(mut self, cause: Option<Self>) -> Self {
         self.0.cause = cause.map(Arc::new);
         self

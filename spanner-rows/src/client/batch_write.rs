@@ -24,12 +24,12 @@ use super::options::Priority;
 use super::request::{Attempt, SESSION, put_integer, tag};
 use super::session::Session;
 use super::transaction::batch::from_rpc;
-use super::unary::{fits, random};
+use super::unary::{at_the_end, because_of};
 use super::write_settings::WriteSettings;
 use crate::error::{Code, Error, Status};
 use crate::proto::spanner as proto;
+use crate::result::retry::too_late;
 use crate::result::retry::{Budget, RetrySettings, retryable};
-use crate::result::source::too_late;
 use crate::transport::{BoxFuture, Lane, Messages, Method};
 use crate::types::timestamp::Timestamp;
 use crate::wire::writer::put_bytes;
@@ -180,6 +180,7 @@ impl BatchWrite {
             idle: None,
             blocks: 0,
             budget: Budget::default(),
+            last_failure: None,
             attempts: 0,
             sent_on: Arc::default(),
             changed_session: false,
@@ -233,6 +234,7 @@ pub struct BatchWriteStream {
     /// How many blocks of the answer had come when it was last waited for.
     blocks: u64,
     budget: Budget,
+    last_failure: Option<Status>,
     attempts: u32,
     /// The session of the last attempt.
     sent_on: Arc<Mutex<Option<Arc<Session>>>>,
@@ -445,7 +447,9 @@ impl BatchWriteStream {
             self.state = State::Ended;
             return Ok(());
         }
-        let elapsed = self.started.map_or(Duration::ZERO, |at| at.elapsed());
+        let started = self.started.unwrap_or_else(Instant::now);
+        let deadline = self.deadline.as_ref().map(|sleep| sleep.deadline());
+        let status = at_the_end(status, deadline, started);
         let wait = if status.is_session_not_found()
             && !std::mem::replace(&mut self.changed_session, true)
         {
@@ -457,32 +461,32 @@ impl BatchWriteStream {
             if let Some(session) = session {
                 self.client.inner.sessions.forget(&session);
             }
-            Some(Duration::ZERO)
+            Ok(Duration::ZERO)
         } else if retryable(&status) {
-            let asked = status.retry_delay();
-            self.budget.spend(&self.retry, asked, elapsed, random())
+            (self.budget).wait(&self.retry, started, deadline, &status)
         } else {
-            None
+            Err(because_of(status.clone(), self.last_failure.take()))
         };
-        let deadline = self.deadline.as_ref().map(|sleep| sleep.deadline());
         match wait {
-            Some(wait) if fits(wait, deadline) => {
+            Ok(wait) => {
+                self.last_failure = Some(status);
                 self.state = State::BackingOff(Box::pin(sleep(wait)));
                 Ok(())
             }
-            _ if status.code() == Code::Unimplemented => {
+            Err(status) if status.code() == Code::Unimplemented => {
                 let status = status.explained(
                     "the server has no batch write (that of the emulator has not): write each group by `Client::write`",
                 );
                 Err(Error::status(status, self.attempts))
             }
-            _ => Err(Error::status(status, self.attempts)),
+            Err(status) => Err(Error::status(status, self.attempts)),
         }
     }
 
-    fn too_late(&self) -> Error {
+    fn too_late(&mut self) -> Error {
         let limit = self.retry.total().unwrap_or_default();
-        Error::status(too_late(limit), self.attempts.max(1))
+        let status = too_late(limit).with_cause(self.last_failure.take());
+        Error::status(status, self.attempts.max(1))
     }
 
     /// Fails when nothing has come for too long.

@@ -1,7 +1,5 @@
 //! Beginning a transaction with a call of its own.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,9 +9,9 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::request::{Attempt, SESSION, tag};
 use super::session::Session;
 use super::snapshot::{Snapshot, no_transaction};
+use super::unary::{at_the_end, because_of};
 use crate::error::{Code, Error, Status};
-use crate::result::retry::{Budget, retryable};
-use crate::result::source::too_late;
+use crate::result::retry::{Budget, RetrySettings, retryable, too_late};
 use crate::transport::Method;
 use crate::wire::ResultMetadata;
 use crate::wire::writer::{put_bytes, with_length};
@@ -26,13 +24,17 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 impl Snapshot {
     /// Asks the server for a transaction, `google.spanner.v1.Transaction`.
-    pub(super) async fn call_begin(&self) -> Result<(ResultMetadata, Arc<Session>), Error> {
+    pub(super) async fn call_begin(
+        &self,
+        retry: &RetrySettings,
+        started: Instant,
+    ) -> Result<(ResultMetadata, Arc<Session>), Error> {
         let inner = &self.client().inner;
-        let (retry, started) = (&inner.retry, Instant::now());
         let deadline = retry.total().and_then(|time| started.checked_add(time));
         let id = inner.headers.new_request();
         let mut budget = Budget::default();
         let mut changed_session = false;
+        let mut last_failure = None;
         let mut number = 1;
         loop {
             let limit = Instant::now() + LIMIT;
@@ -47,7 +49,10 @@ impl Snapshot {
             };
             let session = match timeout_at(until, inner.sessions.for_transaction()).await {
                 Ok(session) => session.map_err(|(status, made)| Error::status(status, made))?,
-                Err(_) => return Err(Error::status(too_late(until - started), number)),
+                Err(_) => {
+                    let status = too_late(started.elapsed()).with_cause(last_failure);
+                    return Err(Error::status(status, number));
+                }
             };
             let call = attempt.unary(&session, self.begin_request(&session));
             let status = match timeout_at(until, call).await {
@@ -59,24 +64,26 @@ impl Snapshot {
                         format!("the new transaction cannot be read: {error}"),
                     ),
                 },
-                Ok(Err(status)) => status,
-                Err(_) => too_late(until - started),
+                Ok(Err(status)) => at_the_end(status, deadline, started),
+                Err(_) => too_late(started.elapsed()),
             };
             if status.is_session_not_found() && !changed_session {
                 changed_session = true;
                 inner.sessions.forget(&session);
             } else {
-                let random = RandomState::new().build_hasher().finish();
-                let asked = status.retry_delay();
-                let now = started.elapsed();
-                let wait = retryable(&status)
-                    .then(|| budget.spend(retry, asked, now, random))
-                    .flatten();
+                let wait = match retryable(&status) {
+                    true => budget.wait(retry, started, deadline, &status),
+                    false => Err(status.clone()),
+                };
                 match wait {
-                    Some(wait) => sleep(wait).await,
-                    None => return Err(Error::status(status, number)),
+                    Ok(wait) => sleep(wait).await,
+                    Err(status) => {
+                        let status = because_of(status, last_failure);
+                        return Err(Error::status(status, number));
+                    }
                 }
             }
+            last_failure = Some(status);
             number += 1;
         }
     }

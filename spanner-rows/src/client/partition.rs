@@ -181,7 +181,9 @@ pub(super) async fn split(
                 .start()?
         }
     };
-    let begun = transaction.snapshot.begin().await?;
+    let started = Instant::now();
+    let retry = settings.retry_over(&client.inner.retry);
+    let begun = transaction.snapshot.begin(&retry).await?;
     let (kind, method, options_tag) = match call.method {
         Method::StreamingRead => (Kind::Read, Method::PartitionRead, OF_READ),
         _ => (Kind::Query, Method::PartitionQuery, OF_QUERY),
@@ -189,8 +191,6 @@ pub(super) async fn split(
     let mut request = statement;
     request.push(options_tag);
     with_length(&mut request, |out| options.encode(out));
-    let retry = settings.retry_over(&client.inner.retry);
-    let total = retry.total();
     let unary = Unary {
         inner: &client.inner,
         method,
@@ -200,7 +200,7 @@ pub(super) async fn split(
         body: body(&begun.session, &begun.selector, &request),
         retry: &retry,
         limit: LIMIT,
-        deadline: total.and_then(|time| Instant::now().checked_add(time)),
+        deadline: retry.total().and_then(|time| started.checked_add(time)),
     };
     let answer = unary.send().await.map_err(|failed| {
         let Failed {

@@ -23,7 +23,7 @@ use super::unary::Failed;
 use crate::error::{Code, Error, ErrorKind, Status};
 use crate::proto::spanner as proto;
 use crate::result::retry::RetrySettings;
-use crate::result::source::too_late;
+use crate::result::retry::too_late;
 use crate::result::stream::RowStream;
 use crate::row::dynamic::Row;
 use crate::transport::{BoxFuture, Lane, Messages, Method, Opener};

@@ -68,7 +68,8 @@ impl ReadOnlyBuilder {
     /// Cancel safe: a transaction that is then not used expires on the server.
     pub async fn begin(self) -> Result<ReadOnlyTransaction, Error> {
         let transaction = self.start()?;
-        transaction.snapshot.begin().await?;
+        let retry = &transaction.snapshot.client().inner.retry;
+        transaction.snapshot.begin(retry).await?;
         Ok(transaction)
     }
 }

@@ -16,7 +16,7 @@ use super::session::Session;
 use super::settings::CallSettings;
 use super::{Client, Inner};
 use crate::error::{Code, Error, Status};
-use crate::result::source::too_late;
+use crate::result::retry::too_late;
 use crate::result::stream::RowStream;
 use crate::row::traits::SpannerRow;
 use crate::transport::{BoxFuture, Call, Lane, Messages, Method, Opener};

@@ -2,9 +2,9 @@
 
 use tokio::time::{Instant, sleep};
 
-use super::unary::{Failed, fits, random};
-use crate::error::{Code, Error};
-use crate::result::retry::{Budget, RetrySettings};
+use super::unary::{Failed, because_of};
+use crate::error::{Code, Error, Status};
+use crate::result::retry::{Budget, RetrySettings, too_late};
 
 /// The runs of one transaction.
 pub(super) struct Reruns<'a> {
@@ -13,6 +13,8 @@ pub(super) struct Reruns<'a> {
     deadline: Option<Instant>,
     budget: Budget,
     runs: u32,
+    /// Of the run before.
+    last_failure: Option<Status>,
 }
 
 impl<'a> Reruns<'a> {
@@ -24,6 +26,7 @@ impl<'a> Reruns<'a> {
             deadline: retry.total().and_then(|time| started.checked_add(time)),
             budget: Budget::default(),
             runs: 1,
+            last_failure: None,
         }
     }
 
@@ -47,17 +50,23 @@ impl<'a> Reruns<'a> {
             // Nothing can have been committed, unless an attempt before was.
             _ => !unsure && (status.is_session_not_found() || status.is_transaction_not_found()),
         };
-        let wait = again
-            .then(|| {
-                let (asked, now) = (status.retry_delay(), self.started.elapsed());
-                self.budget.spend(self.retry, asked, now, random())
-            })
-            .flatten();
+        let wait = match again {
+            true => (self.budget).wait(self.retry, self.started, self.deadline, &status),
+            false => Err(because_of(status.clone(), self.last_failure.take())),
+        };
         match wait {
-            Some(wait) if fits(wait, self.deadline) => sleep(wait).await,
-            _ => return Err(Error::status(status, attempts.max(self.runs))),
+            Ok(wait) => sleep(wait).await,
+            Err(status) => return Err(Error::status(status, attempts.max(self.runs))),
         }
+        self.last_failure = Some(status);
         self.runs += 1;
         Ok(())
+    }
+
+    /// The error of a run that the end of the time has ended, and that had this failure.
+    pub(super) fn too_late(&mut self, failure: Option<Status>) -> Error {
+        let limit = self.retry.total().unwrap_or_default();
+        let cause = failure.or_else(|| self.last_failure.take());
+        Error::status(too_late(limit).with_cause(cause), self.runs)
     }
 }

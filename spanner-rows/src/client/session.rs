@@ -275,6 +275,7 @@ impl Maker {
         let id = self.headers.new_request();
         let deadline = Instant::now() + LIMIT;
         let mut attempt = 1;
+        let mut last_failure = None;
         loop {
             let id = id.attempt(attempt);
             let status = match timeout_at(deadline, self.attempt(&id)).await {
@@ -283,7 +284,8 @@ impl Maker {
                 Err(_) => Status::new(
                     Code::DeadlineExceeded,
                     format!("the server has made no session within {LIMIT:?}"),
-                ),
+                )
+                .with_cause(last_failure.take()),
             };
             let status = status.with_request_id(id.as_str());
             let wait = wait_before_next(attempt, &status);
@@ -295,6 +297,7 @@ impl Maker {
                 return Err((status, attempt));
             }
             sleep(wait).await;
+            last_failure = Some(status);
             attempt += 1;
         }
     }

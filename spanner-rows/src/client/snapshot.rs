@@ -23,8 +23,9 @@ use super::kind::Kind;
 use super::request::{Attempt, ReadCall, body, tag, with_token};
 use super::session::Session;
 use super::settings::CallSettings;
+use super::unary::within;
 use crate::error::{Code, Error, Status};
-use crate::result::retry::RetrySettings;
+use crate::result::retry::{RetrySettings, too_late};
 use crate::result::stream::RowStream;
 use crate::row::traits::SpannerRow;
 use crate::transport::{BoxFuture, Lane, Messages, Method, Opener};
@@ -170,20 +171,27 @@ impl Snapshot {
     }
 
     /// The transaction, begun with a call of its own unless it has begun.
-    pub(super) async fn begin(self: &Arc<Self>) -> Result<Arc<Begun>, Error> {
+    pub(super) async fn begin(
+        self: &Arc<Self>,
+        retry: &RetrySettings,
+    ) -> Result<Arc<Begun>, Error> {
+        let started = Instant::now();
+        let deadline = retry.total().and_then(|time| started.checked_add(time));
         let mut state = self.state.subscribe();
         loop {
             match self.turn() {
                 Turn::Join(begun) => return Ok(begun),
                 Turn::Over => return Err(Error::status(Kind::over(), 1)),
                 Turn::Begin(right) => {
-                    let (transaction, session) = self.call_begin().await?;
+                    let (transaction, session) = self.call_begin(retry, started).await?;
                     right.begun(&transaction, session);
                 }
                 Turn::Wait => {
                     let waited = state.wait_for(|state| !matches!(state, State::Beginning));
                     // It fails only without a sender, which the transaction is.
-                    let _ = waited.await;
+                    if within(deadline, waited).await.is_none() {
+                        return Err(Error::status(too_late(started.elapsed()), 1));
+                    }
                 }
             }
         }

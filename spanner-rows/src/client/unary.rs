@@ -11,9 +11,9 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::Inner;
 use super::request::Attempt;
 use super::session::Session;
-use crate::error::{Error, Status};
-use crate::result::retry::{Budget, RetrySettings, retryable};
-use crate::result::source::too_late;
+use crate::error::{Code, Error, Status};
+use crate::result::retry::{Budget, RetrySettings, retryable, too_late};
+use crate::result::source::{CLOCK_STEP, comes_of_the_end};
 use crate::transport::{Lane, Method};
 
 /// Why a request failed, and after how many attempts.
@@ -63,6 +63,7 @@ impl Unary<'_> {
         let id = self.inner.headers.new_request();
         let mut budget = Budget::default();
         let mut attempts = 1;
+        let mut last_failure = None;
         loop {
             // A limit that no clock can show is none.
             let limit = Instant::now().checked_add(self.limit);
@@ -79,35 +80,78 @@ impl Unary<'_> {
                 deadline: until,
             };
             let call = attempt.unary(self.session, self.body.clone());
-            let answer = match until {
-                None => call.await,
-                Some(until) => timeout_at(until, call)
-                    .await
-                    .unwrap_or_else(|_| Err(too_late(started.elapsed()))),
+            let status = match within(until, call).await {
+                Some(Ok(answer)) => return Ok(answer),
+                Some(Err(status)) => at_the_end(status, self.deadline, started),
+                None => too_late(started.elapsed()),
             };
-            let status = match answer {
-                Ok(answer) => return Ok(answer),
-                Err(status) => status,
+            let wait = match retryable(&status) {
+                true => budget.wait(self.retry, started, self.deadline, &status),
+                false => Err(status.clone()),
             };
-            let wait = retryable(&status)
-                .then(|| {
-                    let (asked, now) = (status.retry_delay(), started.elapsed());
-                    budget.spend(self.retry, asked, now, random())
-                })
-                .flatten();
             match wait {
-                Some(wait) if fits(wait, self.deadline) => sleep(wait).await,
-                _ => {
+                Ok(wait) => sleep(wait).await,
+                Err(status) => {
                     return Err(Failed {
-                        status,
+                        status: because_of(status, last_failure),
                         attempts,
                         unsure: self.method == Method::Commit && attempts > 1,
                     });
                 }
             }
+            last_failure = Some(status);
             attempts += 1;
         }
     }
+}
+
+impl Budget {
+    /// How long to wait before the next attempt, or what to tell in place of it: the failure,
+    /// or that there is no time left, and the failure as the cause.
+    pub(super) fn wait(
+        &mut self,
+        retry: &RetrySettings,
+        started: Instant,
+        deadline: Option<Instant>,
+        status: &Status,
+    ) -> Result<Duration, Status> {
+        let (asked, now) = (status.retry_delay(), started.elapsed());
+        match self.spend(retry, asked, now, random()) {
+            Some(wait) if fits(wait, deadline) => Ok(wait),
+            None if !self.is_out_of_time() => Err(status.clone()),
+            _ => Err(too_late(retry.total().unwrap_or(now)).with_cause(Some(status.clone()))),
+        }
+    }
+}
+
+/// The answer, or nothing when it comes too late.
+pub(super) async fn within<T>(
+    deadline: Option<Instant>,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    match deadline {
+        None => Some(work.await),
+        Some(deadline) => timeout_at(deadline, work).await.ok(),
+    }
+}
+
+/// What a failure means that comes when the time is over: the server was told how much there
+/// is, and may end the call a little before this side does.
+pub(super) fn at_the_end(status: Status, deadline: Option<Instant>, started: Instant) -> Status {
+    let over = deadline.is_some_and(|deadline| Instant::now() + CLOCK_STEP >= deadline);
+    if !over || !comes_of_the_end(&status) {
+        return status;
+    }
+    let cause = (status.code() != Code::DeadlineExceeded).then_some(status);
+    too_late(started.elapsed()).with_cause(cause)
+}
+
+/// The failure of the attempt before, behind an end of the time that has no cause yet.
+pub(super) fn because_of(status: Status, last_failure: Option<Status>) -> Status {
+    if status.code() != Code::DeadlineExceeded || status.cause().is_some() {
+        return status;
+    }
+    status.with_cause(last_failure)
 }
 
 /// Whether there is still time when so much has been waited.

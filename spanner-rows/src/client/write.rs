@@ -4,16 +4,14 @@ use std::fmt;
 use std::future::IntoFuture;
 use std::pin::Pin;
 
-use tokio::time::timeout_at;
-
 use super::Client;
 use super::commit::{Calls, CommitResult};
 use super::mutation::Mutation;
 use super::rerun::Reruns;
-use super::unary::Failed;
+use super::unary::{Failed, within};
 use super::write_settings::{WriteSettings, methods_of_write_settings};
 use crate::error::Error;
-use crate::result::source::too_late;
+use crate::result::retry::too_late;
 use crate::transport::Lane;
 
 /// Mutations that are to be committed, made by [`Client::write`](crate::Client::write):
@@ -75,13 +73,10 @@ impl Write {
     /// One transaction. Notes its id for the next one.
     async fn run(&self, calls: &Calls<'_>, previous: &mut Vec<u8>) -> Result<CommitResult, Failed> {
         let session = self.client.inner.sessions.for_transaction();
-        let session = match calls.deadline {
-            None => session.await,
-            Some(deadline) => timeout_at(deadline, session).await.unwrap_or_else(|_| {
-                let limit = calls.retry.total().unwrap_or_default();
-                Err((too_late(limit), 1))
-            }),
-        };
+        let session = within(calls.deadline, session).await.unwrap_or_else(|| {
+            let limit = calls.retry.total().unwrap_or_default();
+            Err((too_late(limit), 1))
+        });
         let session = session.map_err(|(status, attempts)| Failed {
             status,
             attempts,

@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::assembler::{Assembler, Batch, Spares, no_metadata};
 use super::resumer::{Resumer, Retry};
-use super::retry::RetrySettings;
+use super::retry::{RetrySettings, too_late};
 use crate::error::{Error, Status};
 use crate::row::segment::Segment;
 use crate::types::timestamp::Timestamp;
@@ -153,6 +153,12 @@ impl ResultReader {
         let attempt = self.resumer.attempt();
         let retry = self.resumer.fail(&status, &self.settings, now, random);
         if retry.is_none() {
+            let status = match self.settings.total() {
+                Some(timeout) if self.resumer.is_out_of_time() => {
+                    too_late(timeout).with_cause(Some(status))
+                }
+                _ => status,
+            };
             self.stop(Error::status(status, attempt));
         }
         self.forget_held();

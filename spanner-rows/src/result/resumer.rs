@@ -150,6 +150,11 @@ impl Resumer {
         Some(self.retry(after))
     }
 
+    /// Whether there is no other attempt because there is no time for it.
+    pub(crate) const fn is_out_of_time(&self) -> bool {
+        self.budget.is_out_of_time()
+    }
+
     /// The session of the request is gone, and it can be sent on another one.
     /// Answers the next attempt if it may start over there: tokens belong to their
     /// session, so nothing may have been released and no token received.

@@ -115,7 +115,9 @@ impl RetrySettings {
     ///
     /// A result that takes longer ends with DEADLINE_EXCEEDED, behind the rows that
     /// are there; the server is told the limit, too (`grpc-timeout`). Time in which
-    /// nobody asks for a row counts. Prefer it for lookups that must answer in time,
+    /// nobody asks for a row counts. A wait that would go beyond the limit is not begun:
+    /// the request ends at once, with the same code. What had failed before is
+    /// [`Status::cause`]. Prefer it for lookups that must answer in time,
     /// and [`give_up_after`](Self::give_up_after) for long results.
     #[must_use]
     pub fn timeout(mut self, time: Duration) -> Self {
@@ -160,7 +162,6 @@ impl RetrySettings {
     }
 
     /// How long the request may take as a whole.
-    #[cfg(any(feature = "client", test))]
     pub(crate) const fn total(&self) -> Option<Duration> {
         self.timeout
     }
@@ -188,6 +189,8 @@ pub(crate) struct Budget {
     failures: u32,
     /// When the first of the failures was.
     since: Option<Duration>,
+    /// There was no time left for the wait before the next attempt.
+    out_of_time: bool,
 }
 
 impl Budget {
@@ -218,10 +221,24 @@ impl Budget {
         };
         let since = *self.since.get_or_insert(now);
         let resumes_at = now.saturating_add(delay);
-        let in_time = resumes_at.saturating_sub(since) <= settings.give_up_after
-            && settings.timeout.is_none_or(|timeout| resumes_at < timeout);
-        in_time.then_some(delay)
+        // The limit that comes first is the one that is told.
+        let gives_up_at = since.saturating_add(settings.give_up_after);
+        self.out_of_time = settings
+            .timeout
+            .is_some_and(|timeout| resumes_at >= timeout && gives_up_at >= timeout);
+        (!self.out_of_time && resumes_at <= gives_up_at).then_some(delay)
     }
+
+    /// Whether it was the time for the whole request that forbade the next attempt.
+    pub(crate) const fn is_out_of_time(&self) -> bool {
+        self.out_of_time
+    }
+}
+
+/// The status of a request that took longer than it may, or would with its next attempt.
+pub(crate) fn too_late(timeout: Duration) -> Status {
+    let text = format!("the request took longer than {timeout:?}, its timeout");
+    Status::new(Code::DeadlineExceeded, text)
 }
 
 /// A part of `whole`, evenly spread over `random`.

@@ -12,7 +12,7 @@ use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 use super::reader::ResultReader;
 use super::resumer::Retry;
-use super::retry::RetrySettings;
+use super::retry::{RetrySettings, too_late};
 use super::rows::RowReader;
 use crate::error::{Code, Error, Status};
 use crate::row::traits::SpannerRow;
@@ -23,7 +23,7 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 
 /// The time for a request is sent in whole milliseconds, so the other side may see its
 /// end before this one.
-const CLOCK_STEP: Duration = Duration::from_millis(2);
+pub(crate) const CLOCK_STEP: Duration = Duration::from_millis(2);
 
 /// The call behind one result stream, over all its attempts.
 pub(crate) struct Source {
@@ -157,10 +157,13 @@ impl Source {
     }
 
     fn on_failure(&mut self, status: Status, reader: &mut ResultReader) {
-        if status.code() == Code::DeadlineExceeded
-            && let Some(timeout) = reader.settings().total()
+        if let Some(timeout) = reader.settings().total()
             && self.started.elapsed() + CLOCK_STEP >= timeout
+            && comes_of_the_end(&status)
         {
+            if status.code() != Code::DeadlineExceeded {
+                self.last_failure = Some(status);
+            }
             self.give_up(too_late(timeout), reader);
             return;
         }
@@ -222,10 +225,11 @@ impl Source {
     }
 }
 
-/// The status of a request that took longer than it may.
-pub(crate) fn too_late(timeout: Duration) -> Status {
-    let text = format!("the request took longer than {timeout:?}, its timeout");
-    Status::new(Code::DeadlineExceeded, text)
+/// Whether a failure at the end of the time of a request is what that end looks like: a server
+/// may say so, or just end the call.
+pub(crate) fn comes_of_the_end(status: &Status) -> bool {
+    let codes = [Code::DeadlineExceeded, Code::Cancelled, Code::Unavailable];
+    codes.contains(&status.code()) || status.is_transport()
 }
 
 async fn drain(mut messages: Box<dyn Messages>) {

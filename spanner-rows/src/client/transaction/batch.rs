@@ -9,13 +9,13 @@ use prost::Message as _;
 use tokio::time::{Instant, sleep};
 
 use super::super::request::{ReadCall, put_integer, tag};
-use super::super::unary::{Failed, fits, random};
+use super::super::unary::{Failed, at_the_end, because_of, within};
 use super::Transaction;
 use super::dml::Dml;
 use crate::error::{Code, Error, Status};
 use crate::proto::rpc;
 use crate::proto::spanner as proto;
-use crate::result::retry::{Budget, retryable};
+use crate::result::retry::{Budget, retryable, too_late};
 use crate::transport::status::status_of;
 use crate::transport::{Method, Opener as _};
 use crate::wire::writer::with_length;
@@ -135,6 +135,7 @@ async fn send(transaction: &Transaction, fields: Vec<u8>) -> Result<Bytes, Faile
     let mut budget = Budget::default();
     let mut attempts = 1;
     let mut changed_session = false;
+    let mut last_failure = None;
     loop {
         let answer = async {
             let mut messages = statement.open(&[], attempts).await?;
@@ -147,29 +148,34 @@ async fn send(transaction: &Transaction, fields: Vec<u8>) -> Result<Bytes, Faile
             {}
             only.ok_or_else(|| Status::new(Code::Internal, "the server sent no message"))
         };
-        let status = match answer.await {
-            Ok(answer) => return Ok(answer),
-            Err(status) => status,
+        let idle = Instant::now().checked_add(retry.idle());
+        let until = [idle, deadline].into_iter().flatten().min();
+        let status = match within(until, answer).await {
+            Some(Ok(answer)) => return Ok(answer),
+            Some(Err(status)) => at_the_end(status, deadline, started),
+            None => too_late(started.elapsed()),
         };
         let wait = if status.is_session_not_found() && statement.change_session() {
-            let first = !std::mem::replace(&mut changed_session, true);
-            first.then_some(Duration::ZERO)
+            match std::mem::replace(&mut changed_session, true) {
+                false => Ok(Duration::ZERO),
+                true => Err(status.clone()),
+            }
         } else if retryable(&status) {
-            let (asked, now) = (status.retry_delay(), started.elapsed());
-            budget.spend(retry, asked, now, random())
+            budget.wait(retry, started, deadline, &status)
         } else {
-            None
+            Err(status.clone())
         };
         match wait {
-            Some(wait) if fits(wait, deadline) => sleep(wait).await,
-            _ => {
+            Ok(wait) => sleep(wait).await,
+            Err(status) => {
                 return Err(Failed {
-                    status,
+                    status: because_of(status, last_failure),
                     attempts,
                     unsure: false,
                 });
             }
         }
+        last_failure = Some(status);
         attempts += 1;
     }
 }

@@ -36,6 +36,8 @@ struct State {
     mutations: Vec<Mutation>,
     /// The number of the last statement.
     statements: u64,
+    /// Of any attempt of a statement.
+    last_failure: Option<Status>,
 }
 
 #[derive(Clone)]
@@ -138,6 +140,7 @@ impl Life {
 
     /// Notes what ends the transaction on the server.
     pub(in super::super) fn failed(&self, status: Status, begun: bool) -> Status {
+        self.lock().last_failure = Some(status.clone());
         let lost = status.is_session_not_found() || status.is_transaction_not_found();
         if status.code() == Code::Aborted || begun && lost {
             let mut state = self.lock();
@@ -160,6 +163,11 @@ impl Life {
     /// Whether somebody has ended it, which a failure alone does not.
     pub(super) fn has_ended(&self) -> bool {
         matches!(self.lock().over, Some(Over::Ended))
+    }
+
+    /// What a statement may have been waiting to make good.
+    pub(super) fn last_failure(&self) -> Option<Status> {
+        self.lock().last_failure.take()
     }
 
     /// What goes into the commit.

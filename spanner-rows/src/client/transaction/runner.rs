@@ -10,14 +10,14 @@ use super::super::Client;
 use super::super::commit::{self, Calls, CommitResult};
 use super::super::rerun::Reruns;
 use super::super::snapshot::Begun;
-use super::super::unary::Failed;
+use super::super::unary::{Failed, within};
 use super::super::write_settings::{
     IsolationLevel, ReadLockMode, WriteSettings, methods_of_write_settings,
 };
 use super::Transaction;
 use super::life::Life;
 use crate::error::{Code, Error, Status};
-use crate::result::source::too_late;
+use crate::result::retry::too_late;
 
 /// How long the error of a closure waits for the transaction to be rolled back.
 const ROLLBACK_LIMIT: Duration = Duration::from_secs(5);
@@ -110,10 +110,7 @@ impl TransactionBuilder {
                 None => work.await,
                 Some(deadline) => match timeout_at(deadline, work).await {
                     Ok(answer) => answer,
-                    Err(_) => {
-                        let limit = retry.total().unwrap_or_default();
-                        return Err(Error::status(too_late(limit), 1).into());
-                    }
+                    Err(_) => return Err(runs.too_late(run.0.life.last_failure()).into()),
                 },
             };
             let failed = match (run.end(), answer) {
@@ -161,7 +158,11 @@ impl Run {
             return committed.inspect_err(|failed| self.give_up(failed, &begun));
         }
         // No statement began it.
-        let session = self.0.client().inner.sessions.for_transaction().await;
+        let session = self.0.client().inner.sessions.for_transaction();
+        let session = within(calls.deadline, session).await.unwrap_or_else(|| {
+            let limit = calls.retry.total().unwrap_or_default();
+            Err((too_late(limit), 1))
+        });
         let session = session.map_err(|(status, attempts)| Failed {
             status,
             attempts,
