@@ -28,8 +28,8 @@ use super::unary::{at_the_end, because_of};
 use super::write_settings::WriteSettings;
 use crate::error::{Code, Error, Status};
 use crate::proto::spanner as proto;
-use crate::result::retry::too_late;
-use crate::result::retry::{Budget, RetrySettings, retryable};
+use crate::result::retry::{Budget, RetrySettings, retryable, too_late};
+use crate::result::source::drain_in_background;
 use crate::transport::{BoxFuture, Lane, Messages, Method};
 use crate::types::timestamp::Timestamp;
 use crate::wire::writer::put_bytes;
@@ -170,6 +170,8 @@ impl BatchWrite {
             id: self.client.inner.headers.new_request(),
             retry: self.settings.retry(&self.client).into_owned(),
             client: self.client,
+            open: groups.len(),
+            of_no_group: None,
             groups,
             options,
             sent: Arc::default(),
@@ -219,6 +221,10 @@ pub struct BatchWriteStream {
     client: Client,
     id: RequestId,
     groups: Vec<Group>,
+    /// How many of them have no answer.
+    open: usize,
+    /// A failure that the server told of no group.
+    of_no_group: Option<Status>,
     /// The fields of the request besides session and groups.
     options: Vec<u8>,
     /// Which groups the last request had.
@@ -403,6 +409,11 @@ impl BatchWriteStream {
             };
             numbers.push(number);
         }
+        if numbers.is_empty()
+            && let Some(status) = answer.status.as_ref().filter(|status| status.code != 0)
+        {
+            self.of_no_group = Some(from_rpc(status));
+        }
         let mut got_ahead = false;
         for number in numbers {
             let Some(group) = self.groups.get_mut(number) else {
@@ -413,6 +424,7 @@ impl BatchWriteStream {
                 continue;
             }
             got_ahead = true;
+            self.open = self.open.saturating_sub(1);
             let outcome = match &answer.status {
                 Some(status) if status.code != 0 => {
                     let id = self.id.attempt(self.attempts);
@@ -428,25 +440,36 @@ impl BatchWriteStream {
         if got_ahead {
             self.budget.progress();
         }
+        // Nothing that may follow would change anything, so nobody waits for it.
+        if self.open == 0
+            && let State::Open(messages) = std::mem::replace(&mut self.state, State::Ended)
+        {
+            drain_in_background(messages);
+        }
         Ok(())
     }
 
     /// The server has said that this is all.
     fn ended(&mut self) -> Result<(), Error> {
         self.state = State::Ended;
-        match self.unanswered().len() {
-            0 => Ok(()),
-            open => Err(Error::protocol(format!(
+        let open = self.open;
+        match self.of_no_group.take() {
+            _ if open == 0 => Ok(()),
+            Some(status) => {
+                let status = status
+                    .explained(&format!(
+                        "the batch write failed with {open} groups unanswered"
+                    ))
+                    .with_request_id(self.id.attempt(self.attempts));
+                Err(Error::status(status, self.attempts))
+            }
+            None => Err(Error::protocol(format!(
                 "the answer to a batch write ended and says nothing of {open} of the groups"
             ))),
         }
     }
 
     fn failed(&mut self, status: Status) -> Result<(), Error> {
-        if self.groups.iter().all(|group| group.answered) {
-            self.state = State::Ended;
-            return Ok(());
-        }
         let started = self.started.unwrap_or_else(Instant::now);
         let deadline = self.deadline.as_ref().map(|sleep| sleep.deadline());
         let status = at_the_end(status, deadline, started);

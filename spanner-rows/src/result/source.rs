@@ -199,9 +199,8 @@ impl Source {
     fn finish(&mut self, saw_last: bool) {
         if let State::Open(messages) = std::mem::replace(&mut self.state, State::Ended)
             && saw_last
-            && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
-            runtime.spawn(drain(messages));
+            drain_in_background(messages);
         }
     }
 
@@ -230,6 +229,13 @@ impl Source {
 pub(crate) fn comes_of_the_end(status: &Status) -> bool {
     let codes = [Code::DeadlineExceeded, Code::Cancelled, Code::Unavailable];
     codes.contains(&status.code()) || status.is_transport()
+}
+
+/// Reads an answer to its end, of which nothing more is wanted.
+pub(crate) fn drain_in_background(messages: Box<dyn Messages>) {
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        runtime.spawn(drain(messages));
+    }
 }
 
 async fn drain(mut messages: Box<dyn Messages>) {
