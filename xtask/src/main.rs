@@ -1,6 +1,7 @@
 //! Tasks of this repository, run as `cargo xtask <task>`.
 #![forbid(unsafe_code)]
 
+mod api;
 mod callgrind;
 mod derive_cost;
 mod generate;
@@ -15,6 +16,8 @@ usage: cargo xtask <task>
 
   generate           make spanner-rows/src/proto/ from proto/
   generate --check   fail if what is checked in is not what generate makes
+  api                list the public API in spanner-rows/public-api.rs.txt
+  api --check        fail if that list is not what the source says
   derive-cost        time what SpannerRow takes to expand and to build, beside serde's Deserialize
 
   instructions           count the instructions per row of decoding (needs valgrind),
@@ -40,6 +43,8 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     match arguments {
         ["generate"] => generate::write(),
         ["generate", "--check"] => generate::check(),
+        ["api"] => api::write(),
+        ["api", "--check"] => api::check(),
         ["derive-cost"] => derive_cost::measure(5),
         ["instructions"] => instructions::write(),
         ["instructions", "--check"] => instructions::check(),
