@@ -171,16 +171,6 @@ pub use wire::{
     TypeCode, ValueWriter, WireError, WireErrorKind,
 };
 
-/// The code in the README compiles.
-#[cfg(all(doctest, feature = "client", feature = "derive"))]
-#[doc = include_str!("../../README.md")]
-pub struct Readme;
-
-/// The code for those who come from another client compiles.
-#[cfg(all(doctest, feature = "testing", feature = "derive"))]
-#[doc = include_str!("../../MIGRATION.md")]
-pub struct Migration;
-
 /// What generated code uses; not part of the promise of this crate.
 #[doc(hidden)]
 pub mod __private {

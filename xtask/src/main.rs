@@ -6,6 +6,8 @@ mod callgrind;
 mod derive_cost;
 mod generate;
 mod instructions;
+mod msrv;
+mod package;
 mod type_costs;
 
 use std::error::Error;
@@ -18,6 +20,8 @@ usage: cargo xtask <task>
   generate --check   fail if what is checked in is not what generate makes
   api                list the public API in spanner-rows/public-api.rs.txt
   api --check        fail if that list is not what the source says
+  package            check what the published packages would have in them
+  msrv               check that rust-version is the highest of the dependencies'
   derive-cost        time what SpannerRow takes to expand and to build, beside serde's Deserialize
 
   instructions           count the instructions per row of decoding (needs valgrind),
@@ -45,6 +49,8 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         ["generate", "--check"] => generate::check(),
         ["api"] => api::write(),
         ["api", "--check"] => api::check(),
+        ["package"] => package::check(),
+        ["msrv"] => msrv::check(),
         ["derive-cost"] => derive_cost::measure(5),
         ["instructions"] => instructions::write(),
         ["instructions", "--check"] => instructions::check(),
