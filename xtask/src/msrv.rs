@@ -9,6 +9,13 @@ use serde_json::Value;
 
 const CRATES: [&str; 2] = ["spanner-derive", "spanner-rows"];
 
+/// What tells users the version.
+const DOCUMENTS: [&str; 3] = [
+    "README.md",
+    "spanner-derive/README.md",
+    "spanner-rows/src/guide/promises.md",
+];
+
 /// Major, minor and patch.
 type Version = (u64, u64, u64);
 
@@ -26,17 +33,26 @@ pub(crate) fn check() -> Result<(), Box<dyn Error>> {
     ];
     let output = Command::new(cargo)
         .args(arguments)
-        .current_dir(root)
+        .current_dir(&root)
         .output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into());
     }
-    println!("{}", judge(&serde_json::from_slice(&output.stdout)?)?);
+    let (version, verdict) = judge(&serde_json::from_slice(&output.stdout)?)?;
+    for document in DOCUMENTS {
+        let text = std::fs::read_to_string(root.join(document))?;
+        // Not as the beginning of another one.
+        let mut behind = text.split(&*version).skip(1);
+        if !behind.any(|rest| !rest.starts_with(|c: char| c.is_ascii_digit())) {
+            return Err(format!("{document} does not say that rust-version is {version}").into());
+        }
+    }
+    println!("{verdict}");
     Ok(())
 }
 
-/// What holds, or what is wrong, in words.
-fn judge(metadata: &Value) -> Result<String, String> {
+/// The version and what holds, or what is wrong, in words.
+fn judge(metadata: &Value) -> Result<(String, String), String> {
     let packages = list(&metadata["packages"]).map(|package| (text(&package["id"]), package));
     let packages = packages.collect::<BTreeMap<_, _>>();
     let own = |id: &&str| CRATES.contains(&text(&packages[id]["name"]));
@@ -71,10 +87,9 @@ fn judge(metadata: &Value) -> Result<String, String> {
     let by = by.collect::<Vec<_>>().join(", ");
     let (is, wanted) = (shown(declared), shown(highest));
     if declared == highest {
-        Ok(format!(
-            "rust-version is {is}, which {by} need; {} dependencies",
-            reached.len() - roots.len()
-        ))
+        let count = reached.len() - roots.len();
+        let verdict = format!("rust-version is {is}, which {by} need; {count} dependencies");
+        Ok((is, verdict))
     } else {
         Err(format!(
             "rust-version is {is}, the highest of the dependencies is {wanted}, of {by}: change `rust-version` in Cargo.toml"
@@ -168,6 +183,7 @@ mod tests {
         assert!(
             judge(&metadata("1.80"))
                 .unwrap()
+                .1
                 .contains("1.80, which far need; 3 dependencies")
         );
         for wrong in ["1.79", "1.80.1", "1.99"] {
