@@ -7,11 +7,13 @@
 //! | file | whose columns |
 //! |---|---|
 //! | `fake` | the fake server's: every type, also such as nobody has; awkward names |
+//! | `tables` | which table a name stands for |
 //! | `google`, `postgres` | the emulator's, in its two dialects |
 
 mod fake;
 mod google;
 mod postgres;
+mod tables;
 
 use std::path::Path;
 
