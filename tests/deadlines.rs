@@ -280,7 +280,7 @@ async fn inside_a_stream() {
         let query = client.query(SELECT).timeout(LIMIT);
         let started = Instant::now();
         let mut rows = query.rows::<(i64,)>().await.unwrap();
-        spoil(&fake, "ExecuteStreamingSql", &[step.clone()]);
+        spoil(&fake, "ExecuteStreamingSql", std::slice::from_ref(&step));
         let result = rows.for_each(|_| {}).await;
         let error = check(result, started, &format!("{step:?}"));
         assert_eq!(cause(&error), expected, "{step:?}: {error}");
