@@ -166,3 +166,7 @@ fn parse_exponent(text: &[u8]) -> Option<i32> {
     let value = if negative { -value } else { value };
     (value.abs() <= MOST_EXPONENT).then_some(value)
 }
+
+#[cfg(test)]
+#[path = "decimal_text_tests.rs"]
+mod tests;

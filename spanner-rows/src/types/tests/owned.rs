@@ -140,3 +140,11 @@ fn base64_prints_as_it_is() {
         assert_eq!(format!("{value:>6}"), "  +/8=");
     });
 }
+
+#[test]
+fn a_commit_timestamp_is_a_word_that_the_server_replaces() {
+    use crate::types::commit_timestamp::CommitTimestamp;
+    assert_eq!(sent(&CommitTimestamp), "spanner.commit_timestamp()");
+    let ty = <CommitTimestamp as ToColumn>::column_type();
+    assert_eq!(ty.code(), TypeCode::Timestamp);
+}
