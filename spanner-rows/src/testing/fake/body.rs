@@ -109,7 +109,7 @@ impl http_body::Body for ScriptBody {
                     self.control.send(Command::GoAway);
                     continue;
                 }
-                Step::Disconnect => {
+                Step::Disconnect | Step::LoseAnswer => {
                     self.state = BodyState::Disconnecting(self.flushed());
                     continue;
                 }

@@ -190,6 +190,24 @@ impl FakeSpanner {
         self.state.add_before(method, steps.into_iter().collect());
     }
 
+    /// As [`before_next`](Self::before_next) for every call of any method, by looking at the request, unless that was said for it.
+    ///
+    /// A second handler replaces the first. Prefer it for servers that fail at random.
+    ///
+    /// ```
+    /// # use spanner_rows::testing::{FakeSpanner, Step};
+    /// # fn example(fake: &FakeSpanner) {
+    /// // Every commit of this transaction is done, and its answer is lost.
+    /// fake.before_each(|request| match request.method() {
+    ///     "Commit" if request.transaction_tag() == "transfer" => vec![Step::LoseAnswer],
+    ///     _ => vec![],
+    /// });
+    /// # }
+    /// ```
+    pub fn before_each(&self, handler: impl Fn(&Request) -> Vec<Step> + Send + Sync + 'static) {
+        self.state.set_before_each(Arc::new(handler));
+    }
+
     /// Forgets all sessions, as a server does after some weeks: calls that use one fail with NOT_FOUND.
     pub fn forget_sessions(&self) {
         self.state.forget_sessions();

@@ -79,9 +79,11 @@ async fn try_answer(
     request.set_connection(control.connection);
 
     let before = state.record(&mut request);
-    if let Some(script) = play(before, control).await {
-        return Ok(Reply::Script(script));
-    }
+    let lost = match play(before, control).await {
+        Before::Nothing => false,
+        Before::LoseAnswer => true,
+        Before::Answer(script) => return Ok(Reply::Script(script)),
+    };
     let needs_session = !matches!(
         request.content(),
         Content::CreateSession(_) | Content::Other
@@ -90,6 +92,9 @@ async fn try_answer(
         return Err(Failure::session_not_found(request.session()));
     }
     match request.content() {
+        Content::Sql(_) | Content::Read(_) | Content::BatchWrite(_) if lost => {
+            Ok(Reply::Script(Script::steps([Step::Disconnect].into())))
+        }
         Content::Sql(_) | Content::Read(_) => result(&state, &request).map(Reply::Script),
         Content::BatchWrite(batch) => {
             let groups = batch.mutation_groups.len();
@@ -100,27 +105,39 @@ async fn try_answer(
             let mut server =
                 SpannerServer::new(Unary::new(state)).max_decoding_message_size(usize::MAX);
             let Ok(response) = server.call(request).await;
-            Ok(Reply::Response(response))
+            Ok(match lost {
+                true => Reply::Script(Script::steps([Step::Disconnect].into())),
+                false => Reply::Response(response),
+            })
         }
     }
 }
 
+/// What the steps before a call leave of it.
+enum Before {
+    Nothing,
+    /// It is done, and the answer is lost.
+    LoseAnswer,
+    Answer(Script),
+}
+
 /// Does what only takes time; answers the rest of the steps, if there is one
 /// that is an answer.
-async fn play(steps: Vec<Step>, control: &Control) -> Option<Script> {
+async fn play(steps: Vec<Step>, control: &Control) -> Before {
     let mut steps = steps.into_iter();
     while let Some(step) = steps.next() {
         match step {
             Step::Delay(time) => tokio::time::sleep(time).await,
             Step::Wait(gate) => gate.pass().await,
             Step::GoAway => control.send(Command::GoAway),
+            Step::LoseAnswer => return Before::LoseAnswer,
             answer => {
                 let rest = std::iter::once(answer).chain(steps);
-                return Some(Script::steps(rest.collect()));
+                return Before::Answer(Script::steps(rest.collect()));
             }
         }
     }
-    None
+    Before::Nothing
 }
 
 /// The result of a statement or a read.
@@ -222,7 +239,7 @@ async fn script_response(
         // As servers do when nothing was sent yet.
         Step::Fail(failure) => failure_response(&failure),
         Step::Reset(code) => return Err(h2::Reason::from(code).into()),
-        Step::Disconnect => {
+        Step::Disconnect | Step::LoseAnswer => {
             Arc::clone(&control).flushed().await;
             control.send(Command::Disconnect);
             pending().await

@@ -20,6 +20,9 @@ use crate::proto::spanner::{
     TransactionOptions, TransactionSelector,
 };
 
+/// Says what comes before a call.
+pub(super) type BeforeEach = Arc<dyn Fn(&Request) -> Vec<Step> + Send + Sync>;
+
 /// Answers what nothing else does.
 pub(super) type Fallback = Arc<dyn Fn(&Request) -> Option<Answer> + Send + Sync>;
 
@@ -35,6 +38,7 @@ struct Inner {
     fallback: Option<Fallback>,
     /// Steps before the next calls of a method.
     before: HashMap<String, VecDeque<Vec<Step>>>,
+    before_each: Option<BeforeEach>,
     calls: HashMap<Question, usize>,
     requests: Vec<Request>,
     sessions: BTreeSet<String>,
@@ -85,6 +89,10 @@ impl State {
             .push_back(steps);
     }
 
+    pub(super) fn set_before_each(&self, handler: BeforeEach) {
+        self.lock().before_each = Some(handler);
+    }
+
     pub(super) fn requests(&self) -> Vec<Request> {
         self.lock().requests.clone()
     }
@@ -109,7 +117,13 @@ impl State {
         request.set_call(*calls);
         inner.requests.push(request.clone());
         let before = inner.before.get_mut(request.method());
-        before.and_then(VecDeque::pop_front).unwrap_or_default()
+        if let Some(steps) = before.and_then(VecDeque::pop_front) {
+            return steps;
+        }
+        let handler = inner.before_each.clone();
+        // The handler may ask the server something.
+        drop(inner);
+        handler.map_or_else(Vec::new, |handler| handler(request))
     }
 
     pub(super) fn answer(&self, request: &Request) -> Result<Prepared, Failure> {

@@ -43,6 +43,10 @@ pub enum Step {
     /// Close the TCP connection, and with it all its calls, once the messages before it are written. As the first step it comes before the headers of
     /// the response.
     Disconnect,
+    /// Do what the call asks for, and close the TCP connection in place of the answer: the client cannot know whether it was done. Only in what comes
+    /// before a call ([`FakeSpanner::before_next`](super::FakeSpanner::before_next), [`before_each`](super::FakeSpanner::before_each)), and only for calls
+    /// with one answer, `Commit` for instance; anywhere else it is [`Disconnect`](Self::Disconnect).
+    LoseAnswer,
     /// Do nothing more, and do not end either.
     Hang,
 }
