@@ -214,14 +214,14 @@ async fn operation(client: &Client, seed: u64, tag: &str) -> Told {
         _ => Duration::from_secs(30),
     };
     let work = async {
-        if dice / 512 % 4 == 0 {
+        if (dice / 512).is_multiple_of(4) {
             let write = client.write([row(0)]).transaction_tag(tag).timeout(time);
             return match write.await {
                 Ok(_) => Told::Done(0),
                 Err(error) => Told::Failed(error),
             };
         }
-        let refuses = dice / 2048 % 10 == 0;
+        let refuses = (dice / 2048).is_multiple_of(10);
         let mut runs = 0;
         let run = client
             .transaction()
