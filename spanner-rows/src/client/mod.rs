@@ -58,6 +58,8 @@ pub(crate) mod write;
 pub(crate) mod write_settings;
 
 #[cfg(test)]
+mod limit_tests;
+#[cfg(test)]
 mod request_tests;
 #[cfg(test)]
 mod session_tests;
