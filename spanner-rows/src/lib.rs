@@ -81,6 +81,7 @@ mod error_details;
 #[cfg(all(any(doc, doctest), feature = "derive", feature = "testing"))]
 #[cfg_attr(docsrs, doc(cfg(all())))]
 pub mod guide;
+mod observe;
 #[cfg(feature = "client")]
 mod proto;
 mod result;

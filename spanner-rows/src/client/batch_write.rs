@@ -27,6 +27,7 @@ use super::transaction::batch::from_rpc;
 use super::unary::{at_the_end, because_of};
 use super::write_settings::WriteSettings;
 use crate::error::{Code, Error, Status};
+use crate::observe::{Observer, Operation};
 use crate::proto::spanner as proto;
 use crate::result::retry::{Budget, RetrySettings, retryable, too_late};
 use crate::result::source::drain_in_background;
@@ -186,6 +187,8 @@ impl BatchWrite {
             attempts: 0,
             sent_on: Arc::default(),
             changed_session: false,
+            tag: self.settings.tag,
+            observer: None,
         })
     }
 }
@@ -245,6 +248,10 @@ pub struct BatchWriteStream {
     /// The session of the last attempt.
     sent_on: Arc<Mutex<Option<Arc<Session>>>>,
     changed_session: bool,
+    /// For the observer.
+    tag: String,
+    /// There is one from the first sending on.
+    observer: Option<Observer>,
 }
 
 struct Group {
@@ -299,11 +306,24 @@ impl BatchWriteStream {
             if matches!(self.state, State::Ended) {
                 return Poll::Ready(None);
             }
-            if let Err(error) = ready!(self.poll_step(cx)) {
+            let step = ready!(self.poll_step(cx));
+            self.observe(&step);
+            if let Err(error) = step {
                 self.state = State::Ended;
                 return Poll::Ready(Some(Err(error)));
             }
             self.idle = None;
+        }
+    }
+
+    /// Tells the observer when all is over.
+    fn observe(&mut self, step: &Result<(), Error>) {
+        if let Some(observer) = &mut self.observer {
+            match step {
+                Err(error) => observer.failed(error),
+                Ok(()) if matches!(self.state, State::Ended) => observer.ended(),
+                Ok(()) => {}
+            }
         }
     }
 
@@ -370,6 +390,13 @@ impl BatchWriteStream {
         }
         self.sent = groups.into();
         self.attempts += 1;
+        let observer = self.observer.get_or_insert_with(|| {
+            let request = self.client.inner.observe(Operation::BatchWrite);
+            let observer = Observer::start(&request.started(started).transaction_tag(&self.tag));
+            observer.request_id(&self.id);
+            observer
+        });
+        observer.attempt(self.attempts, false);
         self.blocks = 0;
         let attempt = Attempt {
             client: self.client.inner.clone(),
@@ -492,6 +519,9 @@ impl BatchWriteStream {
         };
         match wait {
             Ok(wait) => {
+                if let Some(observer) = &mut self.observer {
+                    observer.again(self.attempts, &status, wait, false);
+                }
                 self.last_failure = Some(status);
                 self.state = State::BackingOff(Box::pin(sleep(wait)));
                 Ok(())

@@ -11,6 +11,7 @@ use super::session::Session;
 use super::snapshot::{Snapshot, no_transaction};
 use super::unary::{at_the_end, because_of};
 use crate::error::{Code, Error, Status};
+use crate::observe::{Observer, Operation};
 use crate::result::retry::{Budget, RetrySettings, retryable, too_late};
 use crate::transport::Method;
 use crate::wire::ResultMetadata;
@@ -32,6 +33,9 @@ impl Snapshot {
         let inner = &self.client().inner;
         let deadline = retry.total().and_then(|time| started.checked_add(time));
         let id = inner.headers.new_request();
+        let request = inner.observe(Operation::Begin).started(started);
+        let mut observer = Observer::start(&request.within(self.scope()));
+        observer.request_id(&id);
         let mut budget = Budget::default();
         let mut changed_session = false;
         let mut last_failure = None;
@@ -39,6 +43,7 @@ impl Snapshot {
         loop {
             let limit = Instant::now() + LIMIT;
             let until = deadline.map_or(limit, |deadline| deadline.min(limit));
+            observer.attempt(number, false);
             let attempt = Attempt {
                 client: inner.clone(),
                 id: id.attempt(number).into(),
@@ -48,17 +53,21 @@ impl Snapshot {
                 deadline: Some(until),
             };
             let session = match timeout_at(until, inner.sessions.for_transaction()).await {
-                Ok(session) => session.map_err(|(status, made)| Error::status(status, made))?,
+                Ok(session) => session.map_err(|(status, made)| Error::status(status, made)),
                 Err(_) => {
-                    let status = too_late(started.elapsed()).with_cause(last_failure);
-                    return Err(Error::status(status, number));
+                    let status = too_late(started.elapsed()).with_cause(last_failure.take());
+                    Err(Error::status(status, number))
                 }
             };
+            let session = session.inspect_err(|error| observer.failed(error))?;
             let call = attempt.unary(&session, self.begin_request(&session));
             let status = match timeout_at(until, call).await {
                 Ok(Ok(answer)) => match ResultMetadata::of_transaction(&answer) {
                     Ok(transaction) if transaction.transaction_id().is_empty() => no_transaction(),
-                    Ok(transaction) => return Ok((transaction, session)),
+                    Ok(transaction) => {
+                        observer.ended();
+                        return Ok((transaction, session));
+                    }
                     Err(error) => Status::new(
                         Code::Internal,
                         format!("the new transaction cannot be read: {error}"),
@@ -69,6 +78,7 @@ impl Snapshot {
             };
             if status.is_session_not_found() && !changed_session {
                 changed_session = true;
+                observer.again(number, &status, Duration::ZERO, false);
                 inner.sessions.forget(&session);
             } else {
                 let wait = match retryable(&status) {
@@ -76,9 +86,13 @@ impl Snapshot {
                     false => Err(status.clone()),
                 };
                 match wait {
-                    Ok(wait) => sleep(wait).await,
+                    Ok(wait) => {
+                        observer.again(number, &status, wait, false);
+                        sleep(wait).await;
+                    }
                     Err(status) => {
                         let status = because_of(status, last_failure);
+                        observer.failed_with(&status);
                         return Err(Error::status(status, number));
                     }
                 }

@@ -15,6 +15,7 @@ use super::session::{Session, Sessions};
 use super::settings::Defaults;
 use super::{Client, Inner};
 use crate::error::Error;
+use crate::observe;
 use crate::result::retry::RetrySettings;
 use crate::transport::channel::TonicTransport;
 use crate::transport::credentials::Source;
@@ -72,6 +73,7 @@ pub struct ClientBuilder {
     role: String,
     retry: RetrySettings,
     defaults: Defaults,
+    observing: observe::Settings,
     end_to_end_tracing: Option<bool>,
     route_to_leader: bool,
     connection: ConnectionSettings,
@@ -97,6 +99,7 @@ impl ClientBuilder {
             role: String::new(),
             retry: RetrySettings::default(),
             defaults: Defaults::default(),
+            observing: observe::Settings::default(),
             end_to_end_tracing: None,
             route_to_leader: true,
             connection: ConnectionSettings::default(),
@@ -280,6 +283,16 @@ impl ClientBuilder {
         self
     }
 
+    /// Whether spans and events have the text of statements (`db.query.text`) and the words of
+    /// the server's errors, which may hold keys and values of rows. Default: no. The values of
+    /// parameters are never told.
+    #[cfg(feature = "tracing")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tracing")))]
+    pub const fn trace_texts(mut self, enabled: bool) -> Self {
+        self.observing.texts = enabled;
+        self
+    }
+
     /// Whether what only a leader can do (read-write transactions, commits, partitioned DML,
     /// making the session) asks to be sent to one at once
     /// (header `x-goog-spanner-route-to-leader`). Default: yes. Without it another region
@@ -384,12 +397,19 @@ impl ClientBuilder {
         endpoint: String,
     ) -> Result<Client, Error> {
         let database = DatabaseName::parse(&self.database)?;
+        observe::describe();
         let tracing = self.end_to_end_tracing.unwrap_or_else(|| {
             std::env::var_os(TRACING_VARIABLE)
                 .is_some_and(|value| value.eq_ignore_ascii_case("true"))
         });
         let headers = Arc::new(Headers::new(&database, tracing, self.route_to_leader)?);
-        let sessions = Sessions::new(transport.clone(), headers.clone(), &database, &self.role)?;
+        let sessions = Sessions::new(
+            transport.clone(),
+            headers.clone(),
+            &database,
+            &self.role,
+            self.observing,
+        )?;
         let inner = Inner {
             database,
             endpoint,
@@ -398,6 +418,7 @@ impl ClientBuilder {
             sessions,
             retry: self.retry,
             defaults: self.defaults,
+            observing: self.observing,
         };
         Ok(Client {
             inner: Arc::new(inner),

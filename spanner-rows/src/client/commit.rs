@@ -15,6 +15,7 @@ use super::snapshot::no_transaction;
 use super::unary::{Failed, Unary};
 use super::write_settings::WriteSettings;
 use crate::error::{Code, Status};
+use crate::observe::Scope;
 use crate::proto::spanner as proto;
 use crate::result::retry::RetrySettings;
 use crate::transport::{Lane, Method};
@@ -57,6 +58,8 @@ pub(super) struct Calls<'a> {
     pub(super) lane: &'a Lane,
     pub(super) retry: &'a RetrySettings,
     pub(super) deadline: Option<Instant>,
+    /// What they are shown as parts of.
+    pub(super) scope: &'a Scope,
 }
 
 /// A transaction that the server has begun.
@@ -165,6 +168,7 @@ impl Calls<'_> {
             retry: self.retry,
             limit,
             deadline: self.deadline,
+            scope: self.scope,
         };
         unary.send().await
     }

@@ -105,6 +105,13 @@ impl Headers {
 #[derive(Clone, Debug)]
 pub(super) struct RequestId(String);
 
+/// Without the attempt.
+impl std::fmt::Display for RequestId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 impl RequestId {
     /// The id of one attempt, counted from 1.
     pub(super) fn attempt(&self, attempt: u32) -> String {

@@ -32,6 +32,14 @@ impl Kind {
         }
     }
 
+    /// Its tag, if it has one.
+    pub(super) fn tag(&self) -> &str {
+        match self {
+            Self::ReadOnly(_) => "",
+            Self::ReadWrite(life) => &life.settings().tag,
+        }
+    }
+
     /// Whether only a leader can do what the transaction does.
     pub(super) const fn is_for_leader(&self) -> bool {
         matches!(self, Self::ReadWrite(_))

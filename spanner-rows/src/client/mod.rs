@@ -88,6 +88,7 @@ use transaction::runner::TransactionBuilder;
 use write::Write;
 
 use crate::error::Error;
+use crate::observe::{self, Operation, Start};
 use crate::result::retry::RetrySettings;
 use crate::transport::Transport;
 
@@ -120,6 +121,15 @@ struct Inner {
     sessions: Sessions,
     retry: RetrySettings,
     defaults: Defaults,
+    observing: observe::Settings,
+}
+
+impl Inner {
+    /// A request of the program begins.
+    #[inline]
+    fn observe(&self, operation: Operation) -> Start<'_> {
+        Start::new(operation, self.observing, self.database.as_str())
+    }
 }
 
 impl Client {

@@ -8,6 +8,7 @@ use super::request::ReadCall;
 use super::settings::{CallSettings, Defaults};
 use super::transaction::Transaction;
 use crate::error::Error;
+use crate::observe::Subject;
 use crate::result::stream::RowStream;
 use crate::row::traits::SpannerRow;
 
@@ -52,14 +53,17 @@ impl Origin {
         &self,
         call: ReadCall,
         settings: &CallSettings,
+        subject: Subject<'_>,
     ) -> Result<RowStream<T>, Error> {
         match self {
-            Self::Client(client) => client.send(call, settings).await,
+            Self::Client(client) => client.send(call, settings, subject).await,
             // On the heap: a future of the usual case is not to have the size of this one.
             Self::ReadOnly(transaction) => {
-                Box::pin(transaction.snapshot.send(call, settings)).await
+                Box::pin(transaction.snapshot.send(call, settings, subject)).await
             }
-            Self::ReadWrite(transaction) => Box::pin(transaction.send(call, settings)).await,
+            Self::ReadWrite(transaction) => {
+                Box::pin(transaction.send(call, settings, subject)).await
+            }
         }
     }
 }

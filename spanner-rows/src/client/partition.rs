@@ -201,6 +201,7 @@ pub(super) async fn split(
         retry: &retry,
         limit: LIMIT,
         deadline: retry.total().and_then(|time| started.checked_add(time)),
+        scope: &begun.scope,
     };
     let answer = unary.send().await.map_err(|failed| {
         let Failed {

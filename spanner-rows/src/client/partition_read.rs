@@ -23,6 +23,7 @@ use super::session::Session;
 use super::settings::CallSettings;
 use super::{Client, query, read};
 use crate::error::{Code, Error, Status};
+use crate::observe::{Observer, Operation};
 use crate::result::batch::RowBatch;
 use crate::result::retry::RetrySettings;
 use crate::result::stream::RowStream;
@@ -132,6 +133,8 @@ async fn open<T: SpannerRow>(
     let started = Instant::now();
     let retry = settings.retry_over(&client.inner.retry);
     let session = Arc::new(Session::named(partition.session.clone())?);
+    let request = client.inner.observe(Operation::ReadPartition);
+    let observer = Observer::start(&request.started(started));
     let sender = PartitionSender {
         id: client.inner.headers.new_request(),
         body: partition.request(&session),
@@ -140,7 +143,8 @@ async fn open<T: SpannerRow>(
         kind: partition.kind,
         deadline: retry.total().and_then(|time| started.checked_add(time)),
     };
-    let stream = RowStream::open(Box::new(sender), &retry, started).await?;
+    observer.request_id(&sender.id);
+    let stream = RowStream::open(Box::new(sender), &retry, started, observer).await?;
     Ok(stream.reading_at(partition.read_timestamp))
 }
 

@@ -21,6 +21,7 @@ use super::session::Session;
 use super::snapshot::no_transaction;
 use super::unary::Failed;
 use crate::error::{Code, Error, ErrorKind, Status};
+use crate::observe::{Observer, Operation};
 use crate::proto::spanner as proto;
 use crate::result::retry::RetrySettings;
 use crate::result::retry::too_late;
@@ -166,7 +167,9 @@ impl PartitionedDml {
             Some(_) => retry,
             None => retry.idle_limit(Duration::MAX),
         };
-        let mut runs = Reruns::new(&retry);
+        let observer = Observer::start(&self.client.inner.observe(Operation::PartitionedDml));
+        let mut runs = Reruns::new(&retry, observer);
+        let scope = runs.scope();
         loop {
             let opener = Statement {
                 client: self.client.clone(),
@@ -175,11 +178,17 @@ impl PartitionedDml {
                 deadline: runs.deadline(),
                 progress: Arc::default(),
             };
-            let error = match run(opener, &retry, started).await {
-                Ok(count) => return Ok(count),
+            let request = self.client.inner.observe(Operation::Query).within(&scope);
+            let observer = Observer::start(&request.request_tag(&settings.tag));
+            let error = match run(opener, &retry, started, observer).await {
+                Ok(count) => {
+                    runs.done();
+                    return Ok(count);
+                }
                 Err(error) => error,
             };
             let ErrorKind::Status { status, attempts } = error.kind() else {
+                runs.failed(&error);
                 return Err(error);
             };
             let failed = Failed {
@@ -202,8 +211,13 @@ impl PartitionedDml {
 }
 
 /// Runs the statement until it has ended, or is given up.
-async fn run(statement: Statement, retry: &RetrySettings, started: Instant) -> Result<i64, Error> {
-    let mut rows = RowStream::<Row>::open(Box::new(statement), retry, started).await?;
+async fn run(
+    statement: Statement,
+    retry: &RetrySettings,
+    started: Instant,
+    observer: Observer,
+) -> Result<i64, Error> {
+    let mut rows = RowStream::<Row>::open(Box::new(statement), retry, started, observer).await?;
     rows.for_each(|_| {}).await?;
     match rows.stats().and_then(|stats| stats.row_count()) {
         Some(RowCount::LowerBound(count) | RowCount::Exact(count)) => Ok(count),

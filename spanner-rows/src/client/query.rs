@@ -8,6 +8,7 @@ use super::partition::{Partition, PartitionOptions, split};
 use super::request::{ReadCall, put_integer, tag};
 use super::settings::{CallSettings, Defaults, Optimizer, methods_of_settings};
 use crate::error::Error;
+use crate::observe::Subject;
 use crate::result::batch::RowBatch;
 use crate::result::stream::RowStream;
 use crate::row::traits::{OwnedRow, SpannerRow};
@@ -178,7 +179,8 @@ impl Query {
     /// Cancel safe: the query is then cancelled.
     pub async fn rows<T: SpannerRow>(self) -> Result<RowStream<T>, Error> {
         let call = self.encode()?;
-        self.origin.send(call, &self.settings).await
+        let subject = Subject::Sql(&self.sql);
+        self.origin.send(call, &self.settings, subject).await
     }
 
     /// The only row of the result.

@@ -10,6 +10,7 @@ use super::partition::{Partition, PartitionOptions, split};
 use super::request::{ReadCall, integer_tag, put_integer, tag};
 use super::settings::{CallSettings, methods_of_settings};
 use crate::error::Error;
+use crate::observe::Subject;
 use crate::result::batch::RowBatch;
 use crate::result::stream::RowStream;
 use crate::row::spec::column_names;
@@ -183,7 +184,8 @@ impl<T: SpannerRow> Read<T> {
     /// Cancel safe: the read is then cancelled.
     pub async fn rows(self) -> Result<RowStream<T>, Error> {
         let call = self.encode()?;
-        self.origin.send(call, &self.settings).await
+        let subject = Subject::Table(&self.table);
+        self.origin.send(call, &self.settings, subject).await
     }
 
     /// The only row of the result.

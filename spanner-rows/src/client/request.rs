@@ -16,6 +16,7 @@ use super::session::Session;
 use super::settings::CallSettings;
 use super::{Client, Inner};
 use crate::error::{Code, Error, Status};
+use crate::observe::{Observer, Operation, Subject};
 use crate::result::retry::too_late;
 use crate::result::stream::RowStream;
 use crate::row::traits::SpannerRow;
@@ -70,18 +71,27 @@ impl Client {
         &self,
         call: ReadCall,
         settings: &CallSettings,
+        subject: Subject<'_>,
     ) -> Result<RowStream<T>, Error> {
         let started = Instant::now();
+        let request = self.inner.observe(Operation::of(call.method));
+        let request = request.request_tag(&settings.tag).subject(subject);
+        let mut observer = Observer::start(&request.started(started));
         let retry = settings.retry_over(&self.inner.retry);
         let deadline = retry.total().and_then(|time| started.checked_add(time));
         let session = match deadline {
-            None => self.session().await?,
+            None => self.session().await,
             Some(deadline) => timeout_at(deadline, self.session())
                 .await
-                .map_err(|_| Error::status(too_late(retry.total().unwrap_or_default()), 1))??,
+                .unwrap_or_else(|_| {
+                    let limit = retry.total().unwrap_or_default();
+                    Err(Error::status(too_late(limit), 1))
+                }),
         };
+        let session = session.inspect_err(|error| observer.failed(error))?;
         let sender = self.sender(call, session, deadline);
-        RowStream::open(Box::new(sender), &retry, started).await
+        observer.request_id(&sender.id);
+        RowStream::open(Box::new(sender), &retry, started, observer).await
     }
 
     pub(super) fn sender(

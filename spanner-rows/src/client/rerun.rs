@@ -4,6 +4,7 @@ use tokio::time::{Instant, sleep};
 
 use super::unary::{Failed, because_of};
 use crate::error::{Code, Error, Status};
+use crate::observe::{Observer, Scope};
 use crate::result::retry::{Budget, RetrySettings, too_late};
 
 /// The runs of one transaction.
@@ -15,10 +16,13 @@ pub(super) struct Reruns<'a> {
     runs: u32,
     /// Of the run before.
     last_failure: Option<Status>,
+    observer: Observer,
 }
 
 impl<'a> Reruns<'a> {
-    pub(super) fn new(retry: &'a RetrySettings) -> Self {
+    /// `observer` follows all of them.
+    pub(super) fn new(retry: &'a RetrySettings, mut observer: Observer) -> Self {
+        observer.attempt(1, false);
         let started = Instant::now();
         Self {
             retry,
@@ -27,7 +31,28 @@ impl<'a> Reruns<'a> {
             budget: Budget::default(),
             runs: 1,
             last_failure: None,
+            observer,
         }
+    }
+
+    /// For the calls of a run.
+    pub(super) fn scope(&self) -> Scope {
+        self.observer.scope()
+    }
+
+    /// The last run has done what it was to do.
+    pub(super) fn done(&mut self) {
+        self.observer.ended();
+    }
+
+    /// The program gave the transaction up.
+    pub(super) fn rolled_back(&mut self) {
+        self.observer.rolled_back();
+    }
+
+    /// Nothing follows this error.
+    pub(super) fn failed(&mut self, error: &Error) {
+        self.observer.failed(error);
     }
 
     pub(super) const fn deadline(&self) -> Option<Instant> {
@@ -55,11 +80,19 @@ impl<'a> Reruns<'a> {
             false => Err(because_of(status.clone(), self.last_failure.take())),
         };
         match wait {
-            Ok(wait) => sleep(wait).await,
-            Err(status) => return Err(Error::status(status, attempts.max(self.runs))),
+            Ok(wait) => {
+                self.observer.again(self.runs, &status, wait, false);
+                sleep(wait).await;
+            }
+            Err(status) => {
+                let error = Error::status(status, attempts.max(self.runs));
+                self.observer.failed(&error);
+                return Err(error);
+            }
         }
         self.last_failure = Some(status);
         self.runs += 1;
+        self.observer.attempt(self.runs, false);
         Ok(())
     }
 

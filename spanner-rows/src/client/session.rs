@@ -19,6 +19,7 @@ use super::database::DatabaseName;
 use super::headers::{Headers, request_params};
 use super::own_session::{Idle, Lent};
 use crate::error::{Code, Error, Status};
+use crate::observe::{Observer, Operation, Settings, Start, session_lost, session_made};
 use crate::proto::spanner as proto;
 use crate::transport::{Call, Lane, Method, Transport};
 
@@ -131,6 +132,7 @@ impl Sessions {
         headers: Arc<Headers>,
         database: &DatabaseName,
         role: &str,
+        observing: Settings,
     ) -> Result<Self, Error> {
         let request = proto::CreateSessionRequest {
             database: database.as_str().to_owned(),
@@ -145,6 +147,8 @@ impl Sessions {
             headers,
             params: request_params("database", database.as_str())?,
             request: request.encode_to_vec().into(),
+            database: database.as_str().to_owned(),
+            observing,
         };
         let state = State {
             current: None,
@@ -203,6 +207,7 @@ impl Sessions {
             .is_some_and(|it| Arc::ptr_eq(it, session))
         {
             state.current = None;
+            session_lost();
         }
     }
 }
@@ -268,18 +273,28 @@ struct Maker {
     headers: Arc<Headers>,
     params: HeaderValue,
     request: Bytes,
+    database: String,
+    observing: Settings,
 }
 
 impl Maker {
     async fn make(&self) -> Result<Session, (Status, u32)> {
         let id = self.headers.new_request();
         let deadline = Instant::now() + LIMIT;
+        let start = Start::new(Operation::CreateSession, self.observing, &self.database);
+        let mut observer = Observer::start(&start);
+        observer.request_id(&id);
         let mut attempt = 1;
         let mut last_failure = None;
         loop {
+            observer.attempt(attempt, false);
             let id = id.attempt(attempt);
             let status = match timeout_at(deadline, self.attempt(&id)).await {
-                Ok(Ok(session)) => return Ok(session),
+                Ok(Ok(session)) => {
+                    observer.ended();
+                    session_made();
+                    return Ok(session);
+                }
                 Ok(Err(status)) => status,
                 Err(_) => Status::new(
                     Code::DeadlineExceeded,
@@ -294,8 +309,10 @@ impl Maker {
                 .checked_add(wait)
                 .is_some_and(|at| at < deadline);
             if attempt == MAX_ATTEMPTS || !may_retry(&status) || !in_time {
+                observer.failed_with(&status);
                 return Err((status, attempt));
             }
+            observer.again(attempt, &status, wait, false);
             sleep(wait).await;
             last_failure = Some(status);
             attempt += 1;

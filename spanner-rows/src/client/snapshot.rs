@@ -25,6 +25,7 @@ use super::session::Session;
 use super::settings::CallSettings;
 use super::unary::within;
 use crate::error::{Code, Error, Status};
+use crate::observe::{Observer, Operation, Scope, Subject};
 use crate::result::retry::{RetrySettings, too_late};
 use crate::result::stream::RowStream;
 use crate::row::traits::SpannerRow;
@@ -47,6 +48,8 @@ pub(super) struct Snapshot {
     state: watch::Sender<State>,
     /// The connection of all its calls, chosen for the first one.
     lane: OnceLock<Lane>,
+    /// What its statements are shown as parts of.
+    scope: Scope,
 }
 
 enum State {
@@ -67,6 +70,7 @@ pub(super) struct Begun {
     /// The content of `TransactionSelector`, with the id.
     pub(super) selector: Vec<u8>,
     pub(super) lane: Lane,
+    pub(super) scope: Scope,
     pub(super) read_timestamp: Option<Timestamp>,
 }
 
@@ -95,7 +99,18 @@ impl Snapshot {
             kind,
             state: watch::Sender::new(State::Idle),
             lane: OnceLock::new(),
+            scope: Scope::default(),
         }
+    }
+
+    /// Its statements are shown as parts of a request.
+    pub(super) fn within(mut self, scope: Scope) -> Self {
+        self.scope = scope;
+        self
+    }
+
+    pub(super) const fn scope(&self) -> &Scope {
+        &self.scope
     }
 
     pub(super) const fn client(&self) -> &Client {
@@ -147,11 +162,17 @@ impl Snapshot {
         self: &Arc<Self>,
         call: ReadCall,
         settings: &CallSettings,
+        subject: Subject<'_>,
     ) -> Result<RowStream<T>, Error> {
         let started = Instant::now();
+        let request = self.client.inner.observe(Operation::of(call.method));
+        let request = request.started(started).within(&self.scope);
+        let request = request.subject(subject).request_tag(&settings.tag);
+        let observer = Observer::start(&request.transaction_tag(self.kind.tag()));
         let retry = settings.retry_over(self.kind.retry(&self.client));
         let statement = self.statement(call, &retry, started);
-        let stream = RowStream::open(Box::new(statement), &retry, started).await?;
+        observer.request_id(&statement.id);
+        let stream = RowStream::open(Box::new(statement), &retry, started, observer).await?;
         Ok(stream.reading_at(self.read_timestamp()))
     }
 
@@ -225,6 +246,7 @@ impl Snapshot {
             id: id.clone(),
             selector,
             lane: self.lane(),
+            scope: self.scope.clone(),
             read_timestamp: transaction.read_timestamp(),
         });
         let in_time = self.state.send_if_modified(|state| {

@@ -12,6 +12,7 @@ use super::Inner;
 use super::request::Attempt;
 use super::session::Session;
 use crate::error::{Code, Error, Status};
+use crate::observe::{Observer, Operation, Scope};
 use crate::result::retry::{Budget, RetrySettings, retryable, too_late};
 use crate::result::source::{CLOCK_STEP, comes_of_the_end};
 use crate::transport::{Lane, Method};
@@ -55,12 +56,17 @@ pub(super) struct Unary<'a> {
     pub(super) limit: Duration,
     /// When the answer is no longer wanted.
     pub(super) deadline: Option<Instant>,
+    /// What it is shown as a part of.
+    pub(super) scope: &'a Scope,
 }
 
 impl Unary<'_> {
     pub(super) async fn send(self) -> Result<Bytes, Failed> {
         let started = Instant::now();
         let id = self.inner.headers.new_request();
+        let request = self.inner.observe(Operation::of(self.method));
+        let mut observer = Observer::start(&request.started(started).within(self.scope));
+        observer.request_id(&id);
         let mut budget = Budget::default();
         let mut attempts = 1;
         let mut last_failure = None;
@@ -71,6 +77,7 @@ impl Unary<'_> {
                 (Some(limit), Some(deadline)) => Some(limit.min(deadline)),
                 (limit, deadline) => limit.or(deadline),
             };
+            observer.attempt(attempts, false);
             let attempt = Attempt {
                 client: self.inner.clone(),
                 id: id.attempt(attempts).into(),
@@ -81,7 +88,10 @@ impl Unary<'_> {
             };
             let call = attempt.unary(self.session, self.body.clone());
             let status = match within(until, call).await {
-                Some(Ok(answer)) => return Ok(answer),
+                Some(Ok(answer)) => {
+                    observer.ended();
+                    return Ok(answer);
+                }
                 Some(Err(status)) => at_the_end(status, self.deadline, started),
                 None => too_late(started.elapsed()),
             };
@@ -90,8 +100,12 @@ impl Unary<'_> {
                 false => Err(status.clone()),
             };
             match wait {
-                Ok(wait) => sleep(wait).await,
+                Ok(wait) => {
+                    observer.again(attempts, &status, wait, false);
+                    sleep(wait).await;
+                }
                 Err(status) => {
+                    observer.failed_with(&status);
                     return Err(Failed {
                         status: because_of(status, last_failure),
                         attempts,

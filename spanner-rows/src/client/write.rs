@@ -11,6 +11,7 @@ use super::rerun::Reruns;
 use super::unary::{Failed, within};
 use super::write_settings::{WriteSettings, methods_of_write_settings};
 use crate::error::Error;
+use crate::observe::{Observer, Operation};
 use crate::result::retry::too_late;
 use crate::transport::Lane;
 
@@ -53,7 +54,10 @@ impl Write {
     async fn commit(self) -> Result<CommitResult, Error> {
         self.mutations.iter().try_for_each(Mutation::check)?;
         let retry = self.settings.retry(&self.client);
-        let mut runs = Reruns::new(&retry);
+        let request = self.client.inner.observe(Operation::Write);
+        let observer = Observer::start(&request.transaction_tag(&self.settings.tag));
+        let mut runs = Reruns::new(&retry, observer);
+        let scope = runs.scope();
         let mut previous = Vec::new();
         loop {
             let calls = Calls {
@@ -62,9 +66,13 @@ impl Write {
                 lane: &Lane::Only(self.client.inner.transport.place().into()),
                 retry: &retry,
                 deadline: runs.deadline(),
+                scope: &scope,
             };
             match self.run(&calls, &mut previous).await {
-                Ok(result) => return Ok(result),
+                Ok(result) => {
+                    runs.done();
+                    return Ok(result);
+                }
                 Err(failed) => runs.again(failed).await?,
             }
         }

@@ -9,6 +9,7 @@ use super::assembler::{Assembler, Batch, Spares, no_metadata};
 use super::resumer::{Resumer, Retry};
 use super::retry::{RetrySettings, too_late};
 use crate::error::{Error, Status};
+use crate::observe::Tally;
 use crate::row::segment::Segment;
 use crate::types::timestamp::Timestamp;
 use crate::wire::RowType;
@@ -47,6 +48,7 @@ pub(crate) struct ResultReader {
     complete: bool,
     /// The server said that no message follows.
     last_seen: bool,
+    tally: Tally,
     spares: Spares,
 }
 
@@ -110,7 +112,10 @@ impl ResultReader {
         while let Some(message) = self.resumer.released() {
             match self.assembler.take(message, &mut self.spares) {
                 Ok(batch) if batch.is_empty() => {}
-                Ok(batch) => self.ready.push_back(batch),
+                Ok(batch) => {
+                    self.tally.add(batch.len());
+                    self.ready.push_back(batch);
+                }
                 Err(error) => return self.stop(error),
             }
         }
@@ -269,6 +274,18 @@ impl ResultReader {
     /// The memory of the messages that are held back.
     pub(crate) const fn held_bytes(&self) -> usize {
         self.resumer.held_bytes()
+    }
+
+    /// How many rows were released, where anybody is told.
+    #[cfg(feature = "client")]
+    pub(crate) const fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// What ended the result, until [`pop`](Self::pop) has told it.
+    #[cfg(feature = "client")]
+    pub(crate) const fn stopped_by(&self) -> Option<&Error> {
+        self.error.as_ref()
     }
 
     /// What the result was made with.

@@ -338,6 +338,11 @@ impl<T: SpannerRow> RowReader<T> {
         &mut self.reader
     }
 
+    #[cfg(feature = "client")]
+    pub(crate) const fn reader(&self) -> &ResultReader {
+        &self.reader
+    }
+
     /// Ends the result here: an error was told, and nothing is to follow it.
     pub(crate) fn abandon(&mut self) {
         self.reader.abandon();

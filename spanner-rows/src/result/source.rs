@@ -15,6 +15,7 @@ use super::resumer::Retry;
 use super::retry::{RetrySettings, too_late};
 use super::rows::RowReader;
 use crate::error::{Code, Error, Status};
+use crate::observe::Observer;
 use crate::row::traits::SpannerRow;
 use crate::transport::{BoxFuture, Messages, Opener};
 
@@ -46,6 +47,7 @@ pub(crate) struct Source {
     /// when it fires, not for every message.
     idle: Option<Pin<Box<Sleep>>>,
     random: RandomState,
+    observer: Observer,
 }
 
 enum State {
@@ -66,7 +68,9 @@ impl Source {
         mut opener: Box<dyn Opener>,
         settings: &RetrySettings,
         started: Instant,
+        mut observer: Observer,
     ) -> Self {
+        observer.attempt(1, false);
         let call = opener.open(&[], 1);
         let deadline = settings
             .total()
@@ -82,12 +86,28 @@ impl Source {
             blocks: 0,
             idle: None,
             random: RandomState::new(),
+            observer,
         }
     }
 
     /// Cancels the call; nothing more is wanted of it.
     pub(crate) fn close(&mut self) {
         self.state = State::Ended;
+    }
+
+    /// Tells the observer how the request ended, if it has.
+    pub(crate) fn observe_end(&mut self, reader: &ResultReader) {
+        if reader.is_finished() {
+            match reader.stopped_by() {
+                Some(error) => self.observer.failed(error),
+                None => self.observer.ended(),
+            }
+        }
+    }
+
+    /// Tells the observer of an error behind which nothing follows.
+    pub(crate) fn observe_error(&mut self, error: &Error) {
+        self.observer.failed(error);
     }
 
     /// Takes messages in until `done` says that it has what it wants
@@ -129,6 +149,7 @@ impl Source {
             State::Open(messages) => match messages.poll_message(cx) {
                 Poll::Ready(Some(Ok(message))) => {
                     self.last_failure = None;
+                    self.observer.message(message.len());
                     reader.receive(message);
                 }
                 Poll::Ready(Some(Err(status))) => self.on_failure(status, reader),
@@ -145,11 +166,15 @@ impl Source {
             State::BackingOff(wait, retry) => {
                 ready!(wait.as_mut().poll(cx));
                 let call = self.opener.open(&retry.resume_token, retry.attempt);
+                let resumed = !retry.resume_token.is_empty();
+                self.observer.attempt(retry.attempt, resumed);
                 self.state = State::Opening(call);
             }
             State::Ended => {}
         }
         self.waiting_since = None;
+        let (rows, held) = (reader.tally().rows(), reader.held_bytes());
+        self.observer.progress(rows, held);
         if reader.is_finished() {
             self.finish(reader.saw_last());
         }
@@ -167,6 +192,7 @@ impl Source {
             self.give_up(too_late(timeout), reader);
             return;
         }
+        let attempt = reader.attempt();
         let retry = if status.is_session_not_found()
             && self.opener.change_session()
             && !std::mem::replace(&mut self.changed_session, true)
@@ -175,9 +201,13 @@ impl Source {
             Some(retry)
         } else {
             let mut random = self.random.build_hasher();
-            random.write_u32(reader.attempt());
+            random.write_u32(attempt);
             reader.fail(status.clone(), self.started.elapsed(), random.finish())
         };
+        if let Some(retry) = &retry {
+            let resumes = !retry.resume_token.is_empty();
+            self.observer.again(attempt, &status, retry.after, resumes);
+        }
         self.last_failure = Some(status);
         self.state = match retry {
             Some(retry) => State::BackingOff(Box::pin(sleep(retry.after)), retry),

@@ -13,6 +13,7 @@ use super::retry::RetrySettings;
 use super::rows::RowReader;
 use super::source::Source;
 use crate::error::{Error, ErrorKind};
+use crate::observe::Observer;
 use crate::row::traits::{OwnedRow, SpannerRow};
 use crate::transport::Opener;
 use crate::types::timestamp::Timestamp;
@@ -41,9 +42,10 @@ impl<T: SpannerRow> RowStream<T> {
         opener: Box<dyn Opener>,
         settings: &RetrySettings,
         started: Instant,
+        observer: Observer,
     ) -> Result<Self, Error> {
         let mut stream = Self {
-            source: Source::new(opener, settings, started),
+            source: Source::new(opener, settings, started, observer),
             rows: RowReader::new(settings),
             read_at: None,
         };
@@ -52,11 +54,25 @@ impl<T: SpannerRow> RowStream<T> {
             Some(_) => Ok(true),
             None => rows.is_ready(1),
         };
-        std::future::poll_fn(|cx| stream.source.poll_until(cx, &mut stream.rows, received)).await?;
-        stream.rows.bind()?;
-        match stream.rows.row_type() {
-            Some(_) => Ok(stream),
-            None => Err(Error::protocol("the result ended without metadata")),
+        let polled =
+            |cx: &mut Context<'_>| stream.source.poll_until(cx, &mut stream.rows, received);
+        let begun = std::future::poll_fn(polled).await;
+        let begun =
+            begun
+                .and_then(|_| stream.rows.bind())
+                .and_then(|()| match stream.rows.row_type() {
+                    Some(_) => Ok(()),
+                    None => Err(Error::protocol("the result ended without metadata")),
+                });
+        match begun {
+            Ok(()) => {
+                stream.source.observe_end(stream.rows.reader());
+                Ok(stream)
+            }
+            Err(error) => {
+                stream.source.observe_error(&error);
+                Err(error)
+            }
         }
     }
 
@@ -397,10 +413,15 @@ impl<T: SpannerRow> RowStream<T> {
     fn poll_fetch(&mut self, cx: &mut Context<'_>, wanted: usize) -> Poll<Result<bool, Error>> {
         let done = |rows: &mut RowReader<T>| rows.is_ready(wanted);
         let polled = self.source.poll_until(cx, &mut self.rows, done);
-        if matches!(polled, Poll::Ready(Err(_))) {
-            // The error is told now; rows before it are not to follow it.
-            self.rows.abandon();
-            self.source.close();
+        match &polled {
+            Poll::Ready(Ok(_)) => self.source.observe_end(self.rows.reader()),
+            Poll::Ready(Err(error)) => {
+                self.source.observe_error(error);
+                // The error is told now; rows before it are not to follow it.
+                self.rows.abandon();
+                self.source.close();
+            }
+            Poll::Pending => {}
         }
         polled
     }

@@ -12,6 +12,7 @@ use super::lookup::Lookups;
 use super::tables::{Places, Tables};
 use super::text::KnownText;
 use super::traits::{FromColumn, SpannerRow};
+use crate::observe::tell_unread_columns;
 use crate::wire::reader::Span;
 use crate::wire::value::{Elements, VALUES_TAG};
 use crate::wire::{RowType, TypeCode, utf8};
@@ -55,6 +56,7 @@ impl Shape {
         let mut binding = T::bind(&row_type, &mut binder);
         binder.finish()?;
         binding.settle();
+        tell_unread_columns(std::any::type_name::<T>(), &binding, &row_type);
         let places = match binding.node {
             Node::OutOfOrder => Places::of(&binding),
             _ => Places::default(),

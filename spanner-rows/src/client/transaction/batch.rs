@@ -13,6 +13,7 @@ use super::super::unary::{Failed, at_the_end, because_of, within};
 use super::Transaction;
 use super::dml::Dml;
 use crate::error::{Code, Error, Status};
+use crate::observe::{Observer, Operation};
 use crate::proto::rpc;
 use crate::proto::spanner as proto;
 use crate::result::retry::{Budget, retryable, too_late};
@@ -131,12 +132,18 @@ async fn send(transaction: &Transaction, fields: Vec<u8>) -> Result<Bytes, Faile
         fields,
         token_tag: 0,
     };
+    let request = transaction.client().inner.observe(Operation::BatchDml);
+    let request = request
+        .started(started)
+        .within(transaction.snapshot.scope());
+    let mut observer = Observer::start(&request.transaction_tag(&transaction.life.settings().tag));
     let mut statement = transaction.snapshot.statement(call, retry, started);
     let mut budget = Budget::default();
     let mut attempts = 1;
     let mut changed_session = false;
     let mut last_failure = None;
     loop {
+        observer.attempt(attempts, false);
         let answer = async {
             let mut messages = statement.open(&[], attempts).await?;
             let only = poll_fn(|cx| messages.poll_message(cx)).await.transpose()?;
@@ -151,7 +158,10 @@ async fn send(transaction: &Transaction, fields: Vec<u8>) -> Result<Bytes, Faile
         let idle = Instant::now().checked_add(retry.idle());
         let until = [idle, deadline].into_iter().flatten().min();
         let status = match within(until, answer).await {
-            Some(Ok(answer)) => return Ok(answer),
+            Some(Ok(answer)) => {
+                observer.ended();
+                return Ok(answer);
+            }
             Some(Err(status)) => at_the_end(status, deadline, started),
             None => too_late(started.elapsed()),
         };
@@ -166,8 +176,12 @@ async fn send(transaction: &Transaction, fields: Vec<u8>) -> Result<Bytes, Faile
             Err(status.clone())
         };
         match wait {
-            Ok(wait) => sleep(wait).await,
+            Ok(wait) => {
+                observer.again(attempts, &status, wait, false);
+                sleep(wait).await;
+            }
             Err(status) => {
+                observer.failed_with(&status);
                 return Err(Failed {
                     status: because_of(status, last_failure),
                     attempts,

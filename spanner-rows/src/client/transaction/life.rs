@@ -191,6 +191,7 @@ impl Life {
                 lane: &begun.lane,
                 retry: &retry,
                 deadline: None,
+                scope: &begun.scope,
             };
             // Without it the transaction ends by itself after a while.
             let _ = calls.rollback(&begun.session, begun.id.clone()).await;

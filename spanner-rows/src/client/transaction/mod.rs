@@ -26,6 +26,7 @@ use super::request::{ReadCall, put_integer, tag};
 use super::settings::{CallSettings, Defaults};
 use super::snapshot::Snapshot;
 use crate::error::Error;
+use crate::observe::{Scope, Subject};
 use crate::result::stream::RowStream;
 use crate::row::traits::SpannerRow;
 use crate::transport::Method;
@@ -55,9 +56,9 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    pub(super) fn new(client: Client, life: Life) -> Self {
+    pub(super) fn new(client: Client, life: Life, scope: Scope) -> Self {
         let life = Arc::new(life);
-        let snapshot = Snapshot::new(client, Kind::ReadWrite(life.clone()));
+        let snapshot = Snapshot::new(client, Kind::ReadWrite(life.clone())).within(scope);
         Self {
             snapshot: Arc::new(snapshot),
             life,
@@ -139,12 +140,13 @@ impl Transaction {
         &self,
         mut call: ReadCall,
         settings: &CallSettings,
+        subject: Subject<'_>,
     ) -> Result<RowStream<T>, Error> {
         if call.method == Method::ExecuteStreamingSql {
             put_integer(&mut call.fields, SEQNO, self.life.next_number());
         }
         self.put_tag(&mut call.fields, REQUEST_OPTIONS);
-        self.snapshot.send(call, settings).await
+        self.snapshot.send(call, settings, subject).await
     }
 
     /// Appends the tag of the transaction. Where the options are there already, the server

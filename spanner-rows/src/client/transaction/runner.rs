@@ -17,6 +17,7 @@ use super::super::write_settings::{
 use super::Transaction;
 use super::life::Life;
 use crate::error::{Code, Error, Status};
+use crate::observe::{Observer, Operation};
 use crate::result::retry::too_late;
 
 /// How long the error of a closure waits for the transaction to be rolled back.
@@ -100,17 +101,23 @@ impl TransactionBuilder {
     {
         let retry = self.settings.retry(&self.client).into_owned();
         let settings = Arc::new(self.settings);
-        let mut runs = Reruns::new(&retry);
+        let request = self.client.inner.observe(Operation::Transaction);
+        let observer = Observer::start(&request.transaction_tag(&settings.tag));
+        let mut runs = Reruns::new(&retry, observer);
         let mut previous = Vec::new();
         loop {
             let life = Life::new(settings.clone(), retry.clone(), previous);
-            let run = Run(Transaction::new(self.client.clone(), life));
+            let run = Run(Transaction::new(self.client.clone(), life, runs.scope()));
             let work = closure(run.0.clone());
             let answer = match runs.deadline() {
                 None => work.await,
                 Some(deadline) => match timeout_at(deadline, work).await {
                     Ok(answer) => answer,
-                    Err(_) => return Err(runs.too_late(run.0.life.last_failure()).into()),
+                    Err(_) => {
+                        let error = runs.too_late(run.0.life.last_failure());
+                        runs.failed(&error);
+                        return Err(error.into());
+                    }
                 },
             };
             let failed = match (run.end(), answer) {
@@ -118,6 +125,7 @@ impl TransactionBuilder {
                 (Err(status), _) => status.into(),
                 (Ok(()), Err(error)) => {
                     run.roll_back().await;
+                    runs.rolled_back();
                     return Err(error);
                 }
                 (Ok(()), Ok(value)) => {
@@ -127,9 +135,13 @@ impl TransactionBuilder {
                         lane: &run.0.snapshot.lane(),
                         retry: &retry,
                         deadline: runs.deadline(),
+                        scope: run.0.snapshot.scope(),
                     };
                     match run.commit(&calls).await {
-                        Ok(committed) => return Ok((value, committed)),
+                        Ok(committed) => {
+                            runs.done();
+                            return Ok((value, committed));
+                        }
                         Err(failed) => failed,
                     }
                 }
