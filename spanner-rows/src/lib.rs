@@ -100,6 +100,7 @@ pub use client::{
     batch_write::{BatchWrite, BatchWriteResult, BatchWriteStream},
     bound::TimestampBound,
     builder::ClientBuilder,
+    call_headers::CallHeaders,
     commit::{CommitResult, CommitStats},
     key::{Key, KeyRange},
     mutation::Mutation,

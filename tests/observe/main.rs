@@ -36,7 +36,15 @@ struct Observed {
 
 /// Runs a test on one thread, which is the one that is observed.
 fn observed(test: impl AsyncFnOnce(&Observed)) {
-    observed_with(|builder| builder, test);
+    observed_with(
+        |client| client,
+        async |it: &Observed| {
+            test(it).await;
+            let spans = it.log.spans();
+            let mut ours = spans.iter().filter(|it| it.name.starts_with("spanner."));
+            assert!(ours.all(|span| span.entered == 0), "{spans:?}");
+        },
+    );
 }
 
 fn observed_with(

@@ -400,7 +400,7 @@ impl BatchWriteStream {
         self.blocks = 0;
         let attempt = Attempt {
             client: self.client.inner.clone(),
-            id: self.id.attempt(self.attempts).into(),
+            id: self.id.attempt(self.attempts),
             method: Method::BatchWrite,
             leader: true,
             lane: Lane::Any,
@@ -454,7 +454,7 @@ impl BatchWriteStream {
             self.open = self.open.saturating_sub(1);
             let outcome = match &answer.status {
                 Some(status) if status.code != 0 => {
-                    let id = self.id.attempt(self.attempts);
+                    let id = self.id.attempt(self.attempts).text;
                     Err(from_rpc(status).with_request_id(id))
                 }
                 _ => timestamp_of(answer.commit_timestamp.as_ref()),
@@ -487,7 +487,7 @@ impl BatchWriteStream {
                     .explained(&format!(
                         "the batch write failed with {open} groups unanswered"
                     ))
-                    .with_request_id(self.id.attempt(self.attempts));
+                    .with_request_id(self.id.attempt(self.attempts).text);
                 Err(Error::status(status, self.attempts))
             }
             None => Err(Error::protocol(format!(

@@ -32,10 +32,9 @@ impl Snapshot {
     ) -> Result<(ResultMetadata, Arc<Session>), Error> {
         let inner = &self.client().inner;
         let deadline = retry.total().and_then(|time| started.checked_add(time));
-        let id = inner.headers.new_request();
         let request = inner.observe(Operation::Begin).started(started);
         let mut observer = Observer::start(&request.within(self.scope()));
-        observer.request_id(&id);
+        let id = inner.new_request(&observer);
         let mut budget = Budget::default();
         let mut changed_session = false;
         let mut last_failure = None;
@@ -46,7 +45,7 @@ impl Snapshot {
             observer.attempt(number, false);
             let attempt = Attempt {
                 client: inner.clone(),
-                id: id.attempt(number).into(),
+                id: id.attempt(number),
                 method: Method::BeginTransaction,
                 leader: false,
                 lane: self.lane(),

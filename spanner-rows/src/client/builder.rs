@@ -7,6 +7,7 @@ use bytes::Bytes;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::call_headers::{Adder, CallHeaders};
 use super::database::DatabaseName;
 use super::headers::Headers;
 use super::options::{DirectedReads, Priority};
@@ -74,6 +75,7 @@ pub struct ClientBuilder {
     retry: RetrySettings,
     defaults: Defaults,
     observing: observe::Settings,
+    adder: Option<Adder>,
     end_to_end_tracing: Option<bool>,
     route_to_leader: bool,
     connection: ConnectionSettings,
@@ -100,6 +102,7 @@ impl ClientBuilder {
             retry: RetrySettings::default(),
             defaults: Defaults::default(),
             observing: observe::Settings::default(),
+            adder: None,
             end_to_end_tracing: None,
             route_to_leader: true,
             connection: ConnectionSettings::default(),
@@ -283,6 +286,33 @@ impl ClientBuilder {
         self
     }
 
+    /// Has a closure add headers to each request, such as `traceparent` by which the service
+    /// joins its part of a trace ([`end_to_end_tracing`](Self::end_to_end_tracing)).
+    ///
+    /// It is called once in [`connect`](Self::connect), and once for each request, whose
+    /// attempts all have the same headers; then the span of the request is the current one
+    /// (feature `tracing`). It must not block.
+    ///
+    /// ```no_run
+    /// # fn current_trace() -> (String, String) { Default::default() }
+    /// # async fn example() -> Result<(), spanner_rows::Error> {
+    /// use spanner_rows::Client;
+    ///
+    /// let client = Client::builder("projects/p/instances/i/databases/d")
+    ///     .end_to_end_tracing(true)
+    ///     .call_headers(|headers| {
+    ///         let (trace, span) = current_trace();
+    ///         headers.insert("traceparent", &format!("00-{trace}-{span}-01"));
+    ///     });
+    /// # let _ = client;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn call_headers(mut self, add: impl Fn(&mut CallHeaders) + Send + Sync + 'static) -> Self {
+        self.adder = Some(Adder::new(add));
+        self
+    }
+
     /// Whether spans and events have the text of statements (`db.query.text`) and the words of
     /// the server's errors, which may hold keys and values of rows. Default: no. The values of
     /// parameters are never told.
@@ -402,7 +432,12 @@ impl ClientBuilder {
             std::env::var_os(TRACING_VARIABLE)
                 .is_some_and(|value| value.eq_ignore_ascii_case("true"))
         });
-        let headers = Arc::new(Headers::new(&database, tracing, self.route_to_leader)?);
+        let headers = Arc::new(Headers::new(
+            &database,
+            tracing,
+            self.route_to_leader,
+            self.adder,
+        )?);
         let sessions = Sessions::new(
             transport.clone(),
             headers.clone(),

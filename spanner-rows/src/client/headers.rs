@@ -2,13 +2,14 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::call_headers::{Added, Adder};
 use super::database::DatabaseName;
 use crate::error::Error;
 use crate::transport::channel::GRPC_VERSION;
@@ -49,6 +50,8 @@ pub(super) struct Headers {
     route_to_leader: bool,
     client: u64,
     requests: AtomicU64,
+    /// What the program adds.
+    adder: Option<Adder>,
 }
 
 impl Headers {
@@ -56,7 +59,12 @@ impl Headers {
         database: &DatabaseName,
         end_to_end_tracing: bool,
         route_to_leader: bool,
+        adder: Option<Adder>,
     ) -> Result<Self, Error> {
+        if let Some(adder) = &adder {
+            // What is wrong each time is told before any request.
+            adder.headers().put(&mut HeaderMap::new())?;
+        }
         let api_client = format!(
             "gl-rust/{} gccl/{} grpc/{GRPC_VERSION}",
             env!("SPANNER_ROWS_RUSTC_VERSION"),
@@ -73,6 +81,7 @@ impl Headers {
             route_to_leader,
             client: CLIENTS.fetch_add(1, Ordering::Relaxed),
             requests: AtomicU64::new(1),
+            adder,
         })
     }
 
@@ -80,19 +89,32 @@ impl Headers {
     pub(super) fn new_request(&self) -> RequestId {
         let request = self.requests.fetch_add(1, Ordering::Relaxed);
         let (process, client) = (*PROCESS, self.client);
-        RequestId(format!("1.{process:016x}.{client}.{CHANNEL}.{request}"))
+        RequestId {
+            text: format!("1.{process:016x}.{client}.{CHANNEL}.{request}"),
+            added: self.adder.as_ref().map(Adder::headers).unwrap_or_default(),
+        }
+    }
+
+    /// Whether the program adds headers to its requests.
+    pub(super) const fn asks_program(&self) -> bool {
+        self.adder.is_some()
     }
 
     /// The headers of one attempt of a read.
-    pub(super) fn of_read(&self, params: &HeaderValue, id: &str) -> Result<HeaderMap, Error> {
+    pub(super) fn of_read(&self, params: &HeaderValue, id: &AttemptId) -> Result<HeaderMap, Error> {
         let mut headers = self.common.clone();
         headers.insert(REQUEST_PARAMS, params.clone());
-        headers.insert(REQUEST_ID, value(id)?);
+        headers.insert(REQUEST_ID, value(&id.text)?);
+        id.added.put(&mut headers)?;
         Ok(headers)
     }
 
     /// The headers of one attempt of a call that only a leader can do.
-    pub(super) fn of_leader(&self, params: &HeaderValue, id: &str) -> Result<HeaderMap, Error> {
+    pub(super) fn of_leader(
+        &self,
+        params: &HeaderValue,
+        id: &AttemptId,
+    ) -> Result<HeaderMap, Error> {
         let mut headers = self.of_read(params, id)?;
         if self.route_to_leader {
             headers.insert(ROUTE_TO_LEADER, HeaderValue::from_static("true"));
@@ -103,19 +125,33 @@ impl Headers {
 
 /// The id that all attempts of a request have in common.
 #[derive(Clone, Debug)]
-pub(super) struct RequestId(String);
+pub(super) struct RequestId {
+    text: String,
+    /// The headers that the program adds to all attempts.
+    added: Added,
+}
+
+/// The id of one attempt.
+#[derive(Clone, Debug)]
+pub(super) struct AttemptId {
+    pub(super) text: Arc<str>,
+    added: Added,
+}
 
 /// Without the attempt.
 impl std::fmt::Display for RequestId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
 impl RequestId {
     /// The id of one attempt, counted from 1.
-    pub(super) fn attempt(&self, attempt: u32) -> String {
-        format!("{}.{attempt}", self.0)
+    pub(super) fn attempt(&self, attempt: u32) -> AttemptId {
+        AttemptId {
+            text: format!("{}.{attempt}", self.text).into(),
+            added: self.added.clone(),
+        }
     }
 }
 
@@ -153,7 +189,14 @@ mod tests {
 
     fn headers() -> Headers {
         let database = DatabaseName::parse("projects/a:b/instances/i/databases/d").unwrap();
-        Headers::new(&database, false, true).unwrap()
+        Headers::new(&database, false, true, None).unwrap()
+    }
+
+    fn id() -> AttemptId {
+        AttemptId {
+            text: "id".into(),
+            added: Added::default(),
+        }
     }
 
     fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
@@ -187,7 +230,7 @@ mod tests {
     #[test]
     fn a_read_says_who_calls_and_for_what() {
         let (headers, params) = (headers(), request_params("session", "s").unwrap());
-        let sent = headers.of_read(&params, "id").unwrap();
+        let sent = headers.of_read(&params, &id()).unwrap();
         assert_eq!(
             text(&sent, "google-cloud-resource-prefix"),
             "projects/a:b/instances/i/databases/d"
@@ -217,7 +260,7 @@ mod tests {
     #[test]
     fn a_leader_is_asked_for() {
         let (headers, params) = (headers(), request_params("database", "d").unwrap());
-        let sent = headers.of_leader(&params, "id").unwrap();
+        let sent = headers.of_leader(&params, &id()).unwrap();
         assert_eq!(text(&sent, "x-goog-spanner-route-to-leader"), "true");
     }
 
@@ -225,7 +268,7 @@ mod tests {
     fn ids_count_requests_and_attempts() {
         let (one, two) = (headers(), headers());
         let parts = |id: &RequestId, attempt| {
-            let id = id.attempt(attempt);
+            let id = id.attempt(attempt).text;
             let parts: Vec<_> = id.split('.').map(str::to_owned).collect();
             assert_eq!(parts.len(), 6, "{id}");
             parts

@@ -26,6 +26,7 @@ pub(crate) mod batch_write;
 mod begin;
 pub(crate) mod bound;
 pub(crate) mod builder;
+pub(crate) mod call_headers;
 mod check;
 pub(crate) mod commit;
 mod database;
@@ -76,7 +77,7 @@ use std::sync::Arc;
 use batch_write::BatchWrite;
 use builder::ClientBuilder;
 use database::DatabaseName;
-use headers::Headers;
+use headers::{Headers, RequestId};
 use mutation::Mutation;
 use partitioned_dml::PartitionedDml;
 use query::Query;
@@ -88,7 +89,7 @@ use transaction::runner::TransactionBuilder;
 use write::Write;
 
 use crate::error::Error;
-use crate::observe::{self, Operation, Start};
+use crate::observe::{self, Observer, Operation, Start};
 use crate::result::retry::RetrySettings;
 use crate::transport::Transport;
 
@@ -129,6 +130,16 @@ impl Inner {
     #[inline]
     fn observe(&self, operation: Operation) -> Start<'_> {
         Start::new(operation, self.observing, self.database.as_str())
+    }
+
+    /// The id of a request, and what the program adds to it, as a part of its span.
+    fn new_request(&self, observer: &Observer) -> RequestId {
+        let id = match self.headers.asks_program() {
+            true => observer.within(|| self.headers.new_request()),
+            false => self.headers.new_request(),
+        };
+        observer.request_id(&id);
+        id
     }
 }
 

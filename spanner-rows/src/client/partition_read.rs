@@ -136,14 +136,13 @@ async fn open<T: SpannerRow>(
     let request = client.inner.observe(Operation::ReadPartition);
     let observer = Observer::start(&request.started(started));
     let sender = PartitionSender {
-        id: client.inner.headers.new_request(),
+        id: client.inner.new_request(&observer),
         body: partition.request(&session),
         client: client.clone(),
         session,
         kind: partition.kind,
         deadline: retry.total().and_then(|time| started.checked_add(time)),
     };
-    observer.request_id(&sender.id);
     let stream = RowStream::open(Box::new(sender), &retry, started, observer).await?;
     Ok(stream.reading_at(partition.read_timestamp))
 }
@@ -172,7 +171,7 @@ impl Opener for PartitionSender {
         };
         let attempt = Attempt {
             client: self.client.inner.clone(),
-            id: self.id.attempt(attempt).into(),
+            id: self.id.attempt(attempt),
             method,
             leader: false,
             // Parts are there to be read over all connections.

@@ -324,7 +324,7 @@ impl Begun {
         let number = attempt.saturating_sub(self.first_attempt) + 1;
         let attempt = Attempt {
             client: client.inner.clone(),
-            id: self.id.attempt(number).into(),
+            id: self.id.attempt(number),
             method: Method::ExecuteStreamingSql,
             leader: true,
             lane: self.lane,
@@ -347,7 +347,7 @@ async fn begin(
     let until = deadline.map_or(limit, |deadline| deadline.min(limit));
     let attempt = Attempt {
         client: client.inner.clone(),
-        id: client.inner.headers.new_request().attempt(1).into(),
+        id: client.inner.headers.new_request().attempt(1),
         method: Method::BeginTransaction,
         leader: true,
         lane,

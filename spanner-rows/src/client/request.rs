@@ -11,11 +11,11 @@ use bytes::{BufMut, Bytes, BytesMut};
 use http::HeaderMap;
 use tokio::time::{Instant, timeout_at};
 
-use super::headers::{RequestId, put_timeout};
+use super::headers::{AttemptId, RequestId, put_timeout};
 use super::session::Session;
 use super::settings::CallSettings;
 use super::{Client, Inner};
-use crate::error::{Code, Error, Status};
+use crate::error::{Error, Status};
 use crate::observe::{Observer, Operation, Subject};
 use crate::result::retry::too_late;
 use crate::result::stream::RowStream;
@@ -89,8 +89,7 @@ impl Client {
                 }),
         };
         let session = session.inspect_err(|error| observer.failed(error))?;
-        let sender = self.sender(call, session, deadline);
-        observer.request_id(&sender.id);
+        let sender = self.sender(call, session, deadline, &observer);
         RowStream::open(Box::new(sender), &retry, started, observer).await
     }
 
@@ -99,10 +98,11 @@ impl Client {
         call: ReadCall,
         session: Arc<Session>,
         deadline: Option<Instant>,
+        observer: &Observer,
     ) -> Sender {
         Sender {
             client: self.inner.clone(),
-            id: self.inner.headers.new_request(),
+            id: self.inner.new_request(observer),
             body: body(&session, &call.selector, &call.fields),
             session,
             next_session: None,
@@ -148,7 +148,7 @@ impl Opener for Sender {
         }
         let attempt = Attempt {
             client: self.client.clone(),
-            id: self.id.attempt(attempt).into(),
+            id: self.id.attempt(attempt),
             method: self.call.method,
             leader: false,
             lane: Lane::Any,
@@ -184,7 +184,7 @@ impl Opener for Sender {
 /// One attempt of a request.
 pub(super) struct Attempt {
     pub(super) client: Arc<Inner>,
-    pub(super) id: Arc<str>,
+    pub(super) id: AttemptId,
     pub(super) method: Method,
     /// Whether only a leader can do it.
     pub(super) leader: bool,
@@ -199,7 +199,7 @@ impl Attempt {
         body: Bytes,
     ) -> Result<Box<dyn Messages>, Status> {
         let call = self.call(&session, body)?;
-        let id = self.id;
+        let id = self.id.text;
         match self.client.transport.open(call).await {
             Ok(messages) => Ok(Box::new(Named { messages, id })),
             Err(status) => Err(status.with_request_id(id)),
@@ -210,14 +210,14 @@ impl Attempt {
     pub(super) async fn unary(self, session: &Session, body: Bytes) -> Result<Bytes, Status> {
         let call = self.call(session, body)?;
         let answer = self.client.transport.unary(call).await;
-        answer.map_err(|status| status.with_request_id(self.id))
+        answer.map_err(|status| status.with_request_id(self.id.text))
     }
 
     fn call(&self, session: &Session, body: Bytes) -> Result<Call, Status> {
         let headers = self.headers(session);
         Ok(Call {
             method: self.method,
-            headers: headers.map_err(|error| Status::new(Code::Internal, error.to_string()))?,
+            headers: headers.map_err(|error| Status::new(error.code(), error.to_string()))?,
             body,
             lane: self.lane.clone(),
         })

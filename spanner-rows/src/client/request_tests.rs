@@ -15,6 +15,7 @@ use super::query::Query;
 use super::read::Read;
 use super::test_transport::{DATABASE, Recorder, SESSION};
 use crate::error::{Code, Error, ErrorKind};
+use crate::observe::{Observer, Operation};
 use crate::row::binder::Binder;
 use crate::row::binding::Binding;
 use crate::row::cursor::RowCursor;
@@ -78,6 +79,10 @@ fn list<const N: usize>(values: [ProtoValue; N]) -> ListValue {
     ListValue {
         values: values.into(),
     }
+}
+
+fn observer(client: &Client) -> Observer {
+    Observer::start(&client.inner.observe(Operation::Query))
 }
 
 #[tokio::test(start_paused = true)]
@@ -439,7 +444,7 @@ async fn a_later_attempt_has_the_token_and_its_own_number() {
         .param("p", 1_i64)
         .encode()
         .unwrap();
-    let mut sender = client.sender(call, Arc::clone(&session), None);
+    let mut sender = client.sender(call, Arc::clone(&session), None, &observer(&client));
     let status = sender.open(&[], 1).await.err().unwrap();
     let first = recorder.last();
     assert_eq!(
@@ -469,7 +474,7 @@ async fn a_later_attempt_has_the_token_and_its_own_number() {
 
     let call = client.read::<Named>("T").all().encode().unwrap();
     client
-        .sender(call, session, None)
+        .sender(call, session, None, &observer(&client))
         .open(b"read", 1)
         .await
         .err()

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::database::DatabaseName;
-use super::headers::{Headers, request_params};
+use super::headers::{AttemptId, Headers, request_params};
 use super::own_session::{Idle, Lent};
 use crate::error::{Code, Error, Status};
 use crate::observe::{Observer, Operation, Settings, Start, session_lost, session_made};
@@ -302,7 +302,7 @@ impl Maker {
                 )
                 .with_cause(last_failure.take()),
             };
-            let status = status.with_request_id(id.as_str());
+            let status = status.with_request_id(id.text);
             let wait = wait_before_next(attempt, &status);
             // The server may ask for any wait, longer ones than fit a clock, too.
             let in_time = Instant::now()
@@ -319,7 +319,7 @@ impl Maker {
         }
     }
 
-    async fn attempt(&self, id: &str) -> Result<Session, Status> {
+    async fn attempt(&self, id: &AttemptId) -> Result<Session, Status> {
         let internal = |text: String| Status::new(Code::Internal, text);
         let headers = self.headers.of_leader(&self.params, id);
         let call = Call {

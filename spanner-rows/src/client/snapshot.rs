@@ -170,8 +170,7 @@ impl Snapshot {
         let request = request.subject(subject).request_tag(&settings.tag);
         let observer = Observer::start(&request.transaction_tag(self.kind.tag()));
         let retry = settings.retry_over(self.kind.retry(&self.client));
-        let statement = self.statement(call, &retry, started);
-        observer.request_id(&statement.id);
+        let statement = self.statement(call, &retry, started, &observer);
         let stream = RowStream::open(Box::new(statement), &retry, started, observer).await?;
         Ok(stream.reading_at(self.read_timestamp()))
     }
@@ -181,10 +180,11 @@ impl Snapshot {
         call: ReadCall,
         retry: &RetrySettings,
         started: Instant,
+        observer: &Observer,
     ) -> Statement {
         Statement {
             snapshot: self.clone(),
-            id: self.client.inner.headers.new_request(),
+            id: self.client.inner.new_request(observer),
             call: call.into(),
             deadline: retry.total().and_then(|time| started.checked_add(time)),
             sent_on: Arc::default(),
@@ -322,7 +322,7 @@ impl Opener for Statement {
         let sending = Sending {
             attempt: Attempt {
                 client: self.snapshot.client.inner.clone(),
-                id: self.id.attempt(attempt).into(),
+                id: self.id.attempt(attempt),
                 method: self.call.method,
                 leader: self.snapshot.kind.is_for_leader(),
                 lane: self.snapshot.lane(),
@@ -409,7 +409,7 @@ impl Sending {
         let kind = &self.snapshot.kind;
         with_length(&mut selector, |out| kind.encode_options(out));
         let body = body(&session, &selector, &self.call.fields);
-        let id = self.attempt.id.clone();
+        let id = self.attempt.id.text.clone();
         let failed = |status| kind.failed(status, false);
         let messages = self.attempt.send(session.clone(), body).await;
         let mut messages = messages.map_err(failed)?;

@@ -63,10 +63,9 @@ pub(super) struct Unary<'a> {
 impl Unary<'_> {
     pub(super) async fn send(self) -> Result<Bytes, Failed> {
         let started = Instant::now();
-        let id = self.inner.headers.new_request();
         let request = self.inner.observe(Operation::of(self.method));
         let mut observer = Observer::start(&request.started(started).within(self.scope));
-        observer.request_id(&id);
+        let id = self.inner.new_request(&observer);
         let mut budget = Budget::default();
         let mut attempts = 1;
         let mut last_failure = None;
@@ -80,7 +79,7 @@ impl Unary<'_> {
             observer.attempt(attempts, false);
             let attempt = Attempt {
                 client: self.inner.clone(),
-                id: id.attempt(attempts).into(),
+                id: id.attempt(attempts),
                 method: self.method,
                 leader: self.leader,
                 lane: self.lane.clone(),

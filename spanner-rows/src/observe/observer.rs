@@ -51,6 +51,11 @@ impl Observer {
         self.trace.scope()
     }
 
+    /// Does something as a part of the request that does not wait.
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.trace.within(work)
+    }
+
     /// The id that all attempts have in common.
     pub(crate) fn request_id(&self, id: &dyn Display) {
         self.trace.request_id(id);

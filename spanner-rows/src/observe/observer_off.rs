@@ -23,6 +23,11 @@ impl Observer {
     }
 
     #[inline(always)]
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        work()
+    }
+
+    #[inline(always)]
     pub(crate) fn request_id(&self, _: &dyn Display) {}
 
     #[inline(always)]

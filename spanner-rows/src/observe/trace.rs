@@ -96,6 +96,10 @@ impl Trace {
         Scope(Some(self.span.clone()))
     }
 
+    pub(super) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.span.in_scope(work)
+    }
+
     pub(super) fn request_id(&self, id: &dyn Display) {
         self.span.record("spanner.request_id", display(id));
     }

@@ -37,6 +37,10 @@ mod off {
             Scope
         }
 
+        pub(in super::super) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+            work()
+        }
+
         pub(in super::super) fn request_id(&self, _: &dyn Display) {}
 
         pub(in super::super) const fn attempt(&self, _: u32, _: bool) {}

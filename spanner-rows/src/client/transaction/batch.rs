@@ -137,7 +137,9 @@ async fn send(transaction: &Transaction, fields: Vec<u8>) -> Result<Bytes, Faile
         .started(started)
         .within(transaction.snapshot.scope());
     let mut observer = Observer::start(&request.transaction_tag(&transaction.life.settings().tag));
-    let mut statement = transaction.snapshot.statement(call, retry, started);
+    let mut statement = transaction
+        .snapshot
+        .statement(call, retry, started, &observer);
     let mut budget = Budget::default();
     let mut attempts = 1;
     let mut changed_session = false;
