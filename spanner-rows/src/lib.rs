@@ -43,6 +43,7 @@
 //! * what can go wrong: [`Error`], [`ErrorDetails`], [`RetrySettings`]
 //! * the struct for a table or a statement, written for you: [`Description`]
 //! * tests of your own: [`testing`]
+//! * what happens while it runs: [`observability`]
 //! * another transport: [`RowReader`]
 //!
 //! # Borrowed or owned
@@ -66,6 +67,7 @@
 //! | `serde` | [`Row`], [`Value`], [`OwnedValue`] and [`Partition`] through serde |
 //! | `serde_json` | JSON as `serde_json::Value`, `&RawValue`, or what serde deserialises |
 //! | `prost` | PROTO and ENUM as types that prost generates |
+//! | `tracing`, `metrics` | [spans, events and counters](observability) |
 //! | `testing` | [`testing::FakeSpanner`] and [`testing::Emulator`] |
 //!
 //! Without default features the crate decodes messages that you bring
@@ -172,6 +174,10 @@ pub use wire::{
     ResultMetadata, ResultStats, RowCount, RowType, ShortRepresentation, Type, TypeAnnotation,
     TypeCode, ValueWriter, WireError, WireErrorKind,
 };
+
+#[cfg(feature = "client")]
+#[doc = include_str!("observability.md")]
+pub mod observability {}
 
 /// What generated code uses; not part of the promise of this crate.
 #[doc(hidden)]

@@ -7,6 +7,7 @@
 //! | `every_attribute` | every attribute of the derive, without a client |
 //! | `every_type` | every type, without a client |
 //! | `by_nature` | the types that are left out, and why |
+//! | `point_query` | a query of one row, with and without spans and counters |
 //!
 //! The rows of `try_collect` and the owned rows of a batch are made anew, too.
 
@@ -15,6 +16,7 @@ mod allocations;
 mod by_nature;
 mod every_attribute;
 mod every_type;
+mod point_query;
 
 use std::borrow::Cow;
 use std::hint::black_box;
@@ -216,6 +218,7 @@ fn no_allocation_per_row() {
     every_attribute::no_allocation_per_row();
     every_type::no_allocation_per_row();
     by_nature::what_allocates();
+    point_query::costs_no_more_than_ever(&runtime, &server);
 }
 
 fn allocations_of(run: impl FnOnce()) -> u64 {

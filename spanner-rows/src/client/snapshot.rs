@@ -99,7 +99,7 @@ impl Snapshot {
             kind,
             state: watch::Sender::new(State::Idle),
             lane: OnceLock::new(),
-            scope: Scope::default(),
+            scope: Scope::none(),
         }
     }
 

@@ -54,3 +54,5 @@ impl Observer {
     #[inline(always)]
     pub(crate) const fn rolled_back(&mut self) {}
 }
+
+const _: () = assert!(size_of::<Observer>() == 0, "off costs nothing");

@@ -16,10 +16,15 @@ use crate::error::{Code, Error, ErrorKind, Status};
 use crate::result::retry::retryable;
 
 /// For requests that are shown as parts of another one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Scope(Option<Span>);
 
 impl Scope {
+    /// Of no other one.
+    pub(crate) const fn none() -> Self {
+        Self(None)
+    }
+
     fn id(&self) -> Option<tracing::Id> {
         self.0.as_ref().and_then(Span::id)
     }

@@ -4,8 +4,15 @@
 pub(super) use off::Trace;
 
 /// Of no size: no request is shown as a part of another one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Scope;
+
+impl Scope {
+    #[inline(always)]
+    pub(crate) const fn none() -> Self {
+        Self
+    }
+}
 
 #[inline(always)]
 pub(crate) const fn session_lost() {}
