@@ -201,9 +201,9 @@ impl Tables {
         let place = place_of(at);
         let is_base64 = base64::decoded_len(text).is_some_and(|len| {
             if self.bytes.len() < place + len {
-                // All there is room for at once: the next texts lie behind this one. Never
-                // what an earlier segment left there.
-                self.bytes.resize(self.room.max(place + len), 0);
+                // For some of the next texts, too. Never what an earlier segment left there.
+                let ahead = self.room.min(place + len + AHEAD);
+                self.bytes.resize(ahead.max(place + len), 0);
             }
             let target = self.bytes.get_mut(place..place + len);
             target.is_some_and(|target| base64::decode(text, target))
@@ -221,6 +221,10 @@ impl Tables {
         }
     }
 }
+
+/// How many bytes are cleared at once: enough that it is not done for each text, and little
+/// enough that they are still at hand when they are written.
+const AHEAD: usize = 1024;
 
 /// Where the bytes of a text at `at` go: three quarters of the way, since four
 /// characters stand for three bytes. So no text reaches into the place of the next.

@@ -66,6 +66,7 @@ fn each_type_reads_what_it_says() {
     const TEXT: &[TypeCode] = &[String, Json, Uuid];
     reads::<bool>(&[Bool]);
     reads::<i64>(&[Int64, Enum]);
+    reads::<i32>(&[Enum]);
     reads::<f64>(&[Float64, Float32]);
     reads::<f32>(&[Float32]);
     reads::<&str>(TEXT);

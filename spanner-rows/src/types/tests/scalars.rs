@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::support::{text, through_wire, values};
 use crate::row::value::OwnedValue;
-use crate::wire::TypeCode;
+use crate::wire::{Type, TypeCode};
 
 /// As the service sends it: a number, or the name of a special one.
 fn float(value: f64) -> OwnedValue {
@@ -71,4 +71,32 @@ fn both_bools() {
         let column = values(TypeCode::Bool, [OwnedValue::Bool(value)]);
         assert_eq!(column.read::<bool, _>(0, Result::unwrap), value);
     }
+}
+
+#[test]
+fn numbers_of_an_enum_have_32_bits() {
+    for number in [i32::MIN, -3, 0, 7, i32::MAX] {
+        let column = values(TypeCode::Enum, [text(&number.to_string())]);
+        assert_eq!(column.read::<i32, _>(0, Result::unwrap), number);
+    }
+    for number in [i64::from(i32::MIN) - 1, i64::from(i32::MAX) + 1] {
+        let column = values(TypeCode::Enum, [text(&number.to_string())]);
+        let error = column.read::<i32, _>(0, Result::unwrap_err).to_string();
+        assert!(
+            error.contains("32 bits") && error.contains(&number.to_string()),
+            "{error}"
+        );
+    }
+    // What is said of an INT64 names the cure, which is another one inside of an array.
+    let misfit = values(TypeCode::Int64, []).bind::<i32>().unwrap_err();
+    assert!(
+        misfit.to_string().contains("try_from = \"i64\""),
+        "{misfit}"
+    );
+    let array = Type::array(Type::new(TypeCode::Int64));
+    let misfit = values(array, []).bind::<Vec<i32>>().unwrap_err();
+    assert!(
+        misfit.to_string().contains("make the elements `i64`"),
+        "{misfit}"
+    );
 }
