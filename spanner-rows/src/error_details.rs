@@ -21,7 +21,7 @@ use crate::wire::reader::{Fields, Span};
 /// Nothing is lost: a detail of another type, and one that cannot be read, is in
 /// [`others`](Self::others) as it came. Which row, index, key or constraint is at fault is no
 /// part of the details; the server says it in the message of the status only. (The emulator
-/// puts nothing at all into the details, but for the session that is gone.)
+/// puts nothing at all into the details of violated keys, indexes and constraints.)
 ///
 /// ```
 /// use spanner_rows::{Code, Error, Status};
