@@ -24,6 +24,18 @@ fn hash(number: PgNumeric<&str>) -> u64 {
 }
 
 #[test]
+fn only_nan_is_nan_and_only_equals_are_equal() {
+    assert!(number("NaN").is_nan());
+    let different = ["NaN", "0", "1", "-1", "10", "1.5", "0.1"];
+    for (i, a) in different.into_iter().enumerate() {
+        assert_eq!(number(a).is_nan(), a == "NaN", "{a}");
+        for (j, b) in different.into_iter().enumerate() {
+            assert_eq!(number(a) == number(b), i == j, "{a} {b}");
+        }
+    }
+}
+
+#[test]
 fn keeps_the_text() {
     assert_eq!(ty().annotation(), TypeAnnotation::PgNumeric);
     let long = "123456789012345678901234567890123456789012345.00000000000000000001";

@@ -176,3 +176,23 @@ fn what_borrows_is_set() {
     lists.read_and_set::<Vec<Cow<'_, str>>, _>(0, 1, |value| assert_eq!(value, ["c"]));
     lists.read_and_set::<Vec<&str>, _>(1, 0, |value| assert_eq!(value, ["a", "b"]));
 }
+
+/// What is left of a longer array goes back to where it was, element by element.
+#[test]
+fn every_element_keeps_its_own_memory() {
+    let long = "l".repeat(200);
+    let column = [
+        list([&*long; 5]),
+        list(["one"]),
+        list(["a", "b", "c", "d", "e"]),
+    ];
+    let column = values(Type::array(Type::new(TypeCode::String)), column);
+    column.over_with::<Vec<String>>(|i, strings| {
+        let kept = strings.iter().all(|text| text.capacity() >= long.len());
+        assert!(
+            kept,
+            "row {i}: {:?}",
+            strings.iter().map(String::capacity).collect::<Vec<_>>()
+        );
+    });
+}
