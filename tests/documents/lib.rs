@@ -11,3 +11,8 @@ pub struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../MIGRATION.md")]
 pub struct Migration;
+
+/// Beside other clients.
+#[cfg(doctest)]
+#[doc = include_str!("../../COMPARE.md")]
+pub struct Compare;
